@@ -1,0 +1,1 @@
+"""Write agent strategies for Enfilade."""

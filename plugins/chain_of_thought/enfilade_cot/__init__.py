@@ -1,0 +1,1 @@
+"""The chain-of-thought strategy for Enfilade and its parser."""

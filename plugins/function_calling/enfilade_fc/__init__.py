@@ -1,0 +1,1 @@
+"""The function-calling strategy for Enfilade."""

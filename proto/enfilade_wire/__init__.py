@@ -1,0 +1,1 @@
+"""The wire between Enfilade's host and its strategy plugins."""
