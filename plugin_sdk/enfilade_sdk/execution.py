@@ -1,0 +1,179 @@
+"""Drives one run of a strategy, generator or async generator alike."""
+
+import asyncio
+import contextlib
+import inspect
+import threading
+import traceback
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from typing import Any
+
+from enfilade_sdk.errors import EnfiladeError, InternalError, RunCancelled
+from enfilade_sdk.handoff import Handoff, HandoffClosed
+from enfilade_sdk.hatch import Hatch
+from enfilade_sdk.invocation import Invocation
+from enfilade_sdk.messages import ToolInvokeMessage, message_of
+from enfilade_sdk.session import Session
+
+_Outcome = ToolInvokeMessage | BaseException
+
+
+async def execute(strategy: Any, invocation: Invocation, hatch: Hatch) -> AsyncGenerator[ToolInvokeMessage, None]:
+    """Runs a strategy and gives its messages.
+
+    An async generator runs on the loop; a plain generator in a thread of its own, so that it blocks nothing.
+    Closing this generator cancels the run: an async strategy meets `CancelledError` or `GeneratorExit`, a plain one
+    meets `RunCancelled` at its next yield or session call; either has ended when the close returns.
+
+    Raises:
+        EnfiladeError: What the strategy raised of that kind.
+        InternalError: The strategy raised anything else, or yields what is no message.
+    """
+    session = Session(invocation, hatch, asyncio.get_running_loop())
+    arguments = accepted_arguments(strategy.invoke, invocation, session)
+    if inspect.isasyncgenfunction(strategy.invoke):
+        messages = _on_loop(strategy.invoke(**arguments), session)
+    else:
+        messages = _in_thread(strategy.invoke, arguments, session)
+    try:
+        async for message in messages:
+            yield message
+    except EnfiladeError:
+        raise
+    except Exception as error:
+        raise failure_of(error) from error
+    finally:
+        session.cancel()
+        await messages.aclose()
+        await session.close()
+
+
+def failure_of(error: Exception) -> InternalError:
+    """An error for a strategy's own exception; its traceback is in `details`, for the log only."""
+    lines = traceback.format_exception(error)
+    return InternalError(
+        f"the strategy failed with {type(error).__name__}: {error}", details={"traceback": "".join(lines)[-16_000:]}
+    )
+
+
+def accepted_arguments(invoke: Callable[..., Any], invocation: Invocation, session: Session) -> dict[str, Any]:
+    """The keywords of the contract that an `invoke` accepts, with their values."""
+    offered = {
+        "params": invocation.params,
+        "user_id": invocation.user_id,
+        "conversation_id": invocation.conversation_id,
+        "app_id": invocation.app_id,
+        "message_id": invocation.message_id,
+        "credentials": invocation.credentials,
+        "session": session,
+    }
+    parameters = inspect.signature(invoke).parameters.values()
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return offered
+    return {p.name: offered[p.name] for p in parameters if p.name in offered}
+
+
+async def _on_loop(produced: AsyncIterator[Any], session: Session) -> AsyncGenerator[ToolInvokeMessage, None]:
+    try:
+        async for value in produced:
+            for log in session.take_logs():
+                yield log
+            yield value if type(value) is ToolInvokeMessage else message_of(value)
+        for log in session.take_logs():
+            yield log
+    finally:
+        close = getattr(produced, "aclose", None)
+        if close is not None:
+            await close()
+
+
+async def _in_thread(
+    invoke: Callable[..., Any], arguments: dict[str, Any], session: Session
+) -> AsyncGenerator[ToolInvokeMessage, None]:
+    loop = asyncio.get_running_loop()
+    line: Handoff[_Outcome] = Handoff(loop)
+    ended = asyncio.Event()
+    returned: list[AsyncIterator[Any]] = []
+
+    def work() -> None:
+        try:
+            produced = invoke(**arguments)
+            if hasattr(produced, "__aiter__"):
+                returned.append(produced)
+            else:
+                _feed(line, _iterator(produced), session)
+        except HandoffClosed:
+            pass
+        except BaseException as error:  # noqa: BLE001 - it belongs to the caller, whatever it is
+            with contextlib.suppress(HandoffClosed):
+                line.put(error)
+        finally:
+            line.close()
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(ended.set)
+
+    threading.Thread(target=work, name=f"run-{session.invocation.run_id}", daemon=True).start()
+    try:
+        while batch := await line.take_async():
+            for value in batch:
+                if isinstance(value, BaseException):
+                    raise _own(value)
+                yield value
+        for produced in returned:
+            async for message in _on_loop(produced, session):
+                yield message
+    finally:
+        line.close()
+        session.cancel()
+        await _until(ended)
+
+
+async def _until(ended: asyncio.Event) -> None:
+    """Waits for the thread even while the waiting task is being cancelled, then lets the cancel go on."""
+    cancelled: asyncio.CancelledError | None = None
+    while not ended.is_set():
+        try:
+            await ended.wait()
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+
+
+def _feed(line: Handoff[_Outcome], produced: Iterator[Any], session: Session) -> None:
+    for value in produced:
+        try:
+            for log in session.take_logs():
+                line.put(log)
+            line.put(message_of(value))
+        except HandoffClosed:
+            _throw_cancelled(produced)
+            return
+        if session.cancelled:
+            _throw_cancelled(produced)
+            return
+    for log in session.take_logs():
+        line.put(log)
+
+
+def _throw_cancelled(produced: Iterator[Any]) -> None:
+    throw = getattr(produced, "throw", None)
+    if throw is None:
+        return
+    with contextlib.suppress(StopIteration, RunCancelled):
+        throw(RunCancelled("the run was cancelled"))
+    produced.close()  # type: ignore[attr-defined]  # what has throw is a generator
+
+
+def _iterator(produced: Any) -> Iterator[Any]:
+    if isinstance(produced, str | bytes | dict) or not hasattr(produced, "__iter__"):
+        raise InternalError(
+            f"invoke returned a {type(produced).__name__}; expected a generator (use 'yield' in it instead of 'return')"
+        )
+    return iter(produced)
+
+
+def _own(error: BaseException) -> BaseException:
+    if isinstance(error, GeneratorExit | StopIteration | asyncio.CancelledError | KeyboardInterrupt | SystemExit):
+        return InternalError(f"the strategy raised {type(error).__name__}: {error}")
+    return error

@@ -1,0 +1,141 @@
+"""The plugin's side of a launch: what the host says on stdin, what is said back on stdout.
+
+The line is go-plugin's, so that one launcher serves plugins of either kind.
+"""
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from typing import TextIO
+
+COOKIE_KEY = "ENFILADE_PLUGIN"
+COOKIE_VALUE = "5a4e8f1c-strategy-plugin"
+"""Tells a plugin that a host has started it. It is no secret; it keeps people from running one by hand."""
+
+CORE_PROTOCOL = 1
+"""go-plugin's handshake version, the line's first field."""
+
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+"""gRPC's limit for one frame, both ways, where the host names none."""
+
+LAUNCH_LINE_LIMIT = 64 * 1024
+"""Bytes of the launch line; a longer one is not ours."""
+
+HOW_TO_USE = (
+    "This is an Enfilade strategy plugin. It is started by a host, not by hand.\n"
+    "Install it beside the host and ask for it by name:  enfilade run QUESTION -s NAME\n"
+    "See what the host finds and whether it fits:        enfilade plugins list; enfilade plugins check NAME"
+)
+
+
+class HandshakeError(Exception):
+    """The launch is not one this plugin can answer; the text goes to stderr."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What the host says of a launch.
+
+    Attributes:
+        socket_dir: The private directory in which to listen.
+        protocols: Application protocol versions that the host speaks.
+        token: Must come with every RPC; empty when the host sent none (the directory is private anyway).
+        parent: The host's process id, 0 when unknown.
+        max_message_bytes: gRPC's limit for one frame.
+    """
+
+    socket_dir: str
+    protocols: tuple[int, ...]
+    token: str = ""
+    parent: int = 0
+    max_message_bytes: int = MAX_MESSAGE_BYTES
+
+
+def guard_streams() -> tuple[TextIO, int]:
+    """Keeps the protocol's stdout and stdin from plugin code.
+
+    `print` goes to stderr from here on and `input` finds nothing.
+
+    Returns:
+        The original stdout, for the one line; the descriptor of the original stdin, the life line.
+    """
+    sys.stdout.flush()
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    lifeline = os.dup(0)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    return out, lifeline
+
+
+def read_launch(lifeline: int) -> Launch:
+    """Reads the environment and, for hosts that write one, the launch line.
+
+    Raises:
+        HandshakeError: No host started this process, or it speaks no version of ours.
+    """
+    if os.environ.pop(COOKIE_KEY, None) != COOKIE_VALUE:
+        raise HandshakeError(HOW_TO_USE)
+    versions = _versions(os.environ.pop("PLUGIN_PROTOCOL_VERSIONS", "1"))
+    socket_dir = os.environ.pop("PLUGIN_UNIX_SOCKET_DIR", "")
+    more = _launch_line(lifeline) if os.environ.pop("ENFILADE_LAUNCH", "") == "stdin" else {}
+    if not socket_dir:
+        raise HandshakeError("expected PLUGIN_UNIX_SOCKET_DIR in the environment; the host did not set it")
+    return Launch(
+        socket_dir=socket_dir,
+        protocols=versions,
+        token=str(more.get("token", "")),
+        parent=_whole(more, "parent", 0),
+        max_message_bytes=_whole(more, "max_message_bytes", MAX_MESSAGE_BYTES),
+    )
+
+
+def choose_protocol(launch: Launch, ours: int) -> int:
+    """The version to speak.
+
+    Raises:
+        HandshakeError: The host does not speak ours.
+    """
+    if ours not in launch.protocols:
+        theirs = ", ".join(map(str, launch.protocols))
+        raise HandshakeError(
+            f"this plugin speaks protocol {ours}, the host speaks {theirs}; update the older of the two"
+        )
+    return ours
+
+
+def handshake_line(protocol: int, address: str) -> str:
+    """The line that tells the host where the plugin listens."""
+    return f"{CORE_PROTOCOL}|{protocol}|unix|{address}|grpc|"
+
+
+def _whole(launch: dict[str, object], key: str, default: int) -> int:
+    value = launch.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise HandshakeError(f"launch line, {key}: expected a whole number, got {value!r}")
+    return value
+
+
+def _versions(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(version) for version in text.split(","))
+    except ValueError:
+        raise HandshakeError(f"PLUGIN_PROTOCOL_VERSIONS: expected numbers with commas, got {text!r}") from None
+
+
+def _launch_line(lifeline: int) -> dict[str, object]:
+    line = bytearray()
+    while not line.endswith(b"\n") and len(line) < LAUNCH_LINE_LIMIT:
+        byte = os.read(lifeline, 1)
+        if not byte:
+            break
+        line += byte
+    try:
+        value = json.loads(line)
+    except ValueError:
+        raise HandshakeError(f"expected one line of JSON on stdin from the host, got {bytes(line[:80])!r}") from None
+    if not isinstance(value, dict):
+        raise HandshakeError("expected a JSON object on stdin from the host")
+    return value

@@ -1,0 +1,126 @@
+"""The guest's hatch: a run's calls travel up the stream that the host opened, their answers come down it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from itertools import count
+from typing import Any, TypeVar, cast
+
+from enfilade_sdk import codec
+from enfilade_sdk.errors import EnfiladeError
+from enfilade_sdk.inbox import WINDOW, Inbox
+from enfilade_sdk.messages import ToolInvokeMessage
+from enfilade_sdk.outbox import Outbox
+from enfilade_sdk.prompts import ModelChunk, ModelRequest, ModelResult, StorageRequest, ToolRequest, ToolResult
+from enfilade_wire.v1 import strategy_pb2 as pb
+
+Answer = ModelChunk | ModelResult | ToolInvokeMessage | ToolResult
+End = TypeVar("End", ModelResult, ToolResult)
+
+
+class StreamHatch:
+    """Sends calls into the outbox of a run's stream and sorts the answers by call id."""
+
+    def __init__(self, outbox: Outbox[pb.PluginItem]) -> None:
+        self._outbox = outbox
+        self._ids = count(1)
+        self._inboxes: dict[int, Inbox[Answer]] = {}
+        self._values: dict[int, asyncio.Future[Any]] = {}
+
+    def model(self, request: ModelRequest) -> AsyncIterator[ModelChunk | ModelResult]:
+        """A model call over the stream."""
+        call_id = next(self._ids)
+        item = pb.PluginItem(model_call=codec.model_request_to_wire(call_id, request, WINDOW))
+        return cast(AsyncIterator[ModelChunk | ModelResult], self._call(call_id, item, ModelResult))
+
+    def tool(self, request: ToolRequest) -> AsyncIterator[ToolInvokeMessage | ToolResult]:
+        """A tool call over the stream."""
+        call_id = next(self._ids)
+        item = pb.PluginItem(tool_call=codec.tool_request_to_wire(call_id, request, WINDOW))
+        return cast(AsyncIterator[ToolInvokeMessage | ToolResult], self._call(call_id, item, ToolResult))
+
+    async def storage(self, request: StorageRequest) -> Any:
+        """A use of the small storage over the stream."""
+        call_id = next(self._ids)
+        item = pb.PluginItem(storage_call=codec.storage_request_to_wire(call_id, request))
+        future = self._values[call_id] = asyncio.get_running_loop().create_future()
+        try:
+            await self._outbox.put(item, item.ByteSize())
+            return await future
+        finally:
+            del self._values[call_id]
+
+    async def _call(self, call_id: int, item: pb.PluginItem, end: type[End]) -> AsyncGenerator[Answer, None]:
+        inbox: Inbox[Answer] = Inbox(lambda units: self._give_credit(call_id, units))
+        self._inboxes[call_id] = inbox
+        ended = False
+        try:
+            await self._outbox.put(item, item.ByteSize())
+            while not ended:
+                for answer in await inbox.take():
+                    ended = ended or isinstance(answer, end)
+                    yield answer
+        except EnfiladeError:
+            ended = True
+            raise
+        finally:
+            del self._inboxes[call_id]
+            if not ended:
+                self._send(pb.PluginItem(cancel_call=pb.CancelCall(call_id=call_id)))
+
+    def _give_credit(self, call_id: int, units: int) -> None:
+        self._send(pb.PluginItem(credit=pb.Credit(call_id=call_id, units=units)))
+
+    def _send(self, item: pb.PluginItem) -> None:
+        if not self._outbox.closed:
+            self._outbox.push(item, 16)
+
+    def answer(self, item: pb.HostItem) -> None:
+        """Hands an answer to the call it belongs to; one that was given up meanwhile is passed over.
+
+        Raises:
+            ProtocolError: The answer cannot be read.
+        """
+        kind = item.WhichOneof("item")
+        if kind == "model_chunk":
+            chunk = item.model_chunk
+            inbox = self._inboxes.get(chunk.call_id)
+            if inbox is not None:
+                inbox.put(codec.chunk_from_wire(chunk), len(chunk.text) + len(chunk.reasoning))
+        elif kind == "model_done":
+            self._put(item.model_done.call_id, codec.result_from_wire(item.model_done))
+        elif kind == "tool_message":
+            size = item.tool_message.message.ByteSize()
+            self._put(item.tool_message.call_id, codec.message_from_wire(item.tool_message.message), size)
+        elif kind == "tool_done":
+            self._put(item.tool_done.call_id, codec.tool_result_from_wire(item.tool_done))
+        elif kind == "storage_value":
+            self._value(item.storage_value)
+        elif kind == "call_failed":
+            self._fail(item.call_failed)
+
+    def close(self, error: EnfiladeError) -> None:
+        """Ends every open call with an error."""
+        for inbox in list(self._inboxes.values()):
+            inbox.fail(error)
+        for future in list(self._values.values()):
+            if not future.done():
+                future.set_exception(error)
+
+    def _put(self, call_id: int, answer: Answer, size: int = 0) -> None:
+        inbox = self._inboxes.get(call_id)
+        if inbox is not None:
+            inbox.put(answer, size)
+
+    def _value(self, value: pb.StorageValue) -> None:
+        future = self._values.get(value.call_id)
+        if future is not None and not future.done():
+            stored = codec.json_value(value.value_json, "storage_value") if value.HasField("value_json") else None
+            future.set_result(stored)
+
+    def _fail(self, failed: pb.CallFailed) -> None:
+        error = codec.failure_from_wire(failed)
+        inbox, future = self._inboxes.get(failed.call_id), self._values.get(failed.call_id)
+        if inbox is not None:
+            inbox.fail(error)
+        elif future is not None and not future.done():
+            future.set_exception(error)

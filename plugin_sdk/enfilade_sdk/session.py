@@ -1,0 +1,264 @@
+"""What a strategy may do during its run."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
+
+from enfilade_sdk.call import Call
+from enfilade_sdk.errors import EnfiladeError, InternalError, LimitExceededError, RunCancelled
+from enfilade_sdk.hatch import Hatch
+from enfilade_sdk.invocation import File, Invocation, ModelInfo
+from enfilade_sdk.messages import LogStatus, ToolInvokeMessage, log_message
+from enfilade_sdk.prompts import (
+    ModelChunk,
+    ModelRequest,
+    ModelResult,
+    PromptMessage,
+    PromptTool,
+    StorageRequest,
+    ToolRequest,
+    ToolResult,
+    prompts_of,
+)
+
+LOG_LIMIT = 1000
+"""Log messages that may wait for the strategy's next yield."""
+
+ModelCall = Call[ModelChunk, ModelResult]
+ToolCalling = Call[ToolInvokeMessage, ToolResult]
+
+
+class Session:
+    """One run's way to its model, tools, history, files, log and storage.
+
+    The same object serves generator strategies (which run in a thread of their own and use the blocking forms)
+    and async strategies (which run on the loop and use the awaitable ones).
+    """
+
+    def __init__(self, invocation: Invocation, hatch: Hatch, loop: asyncio.AbstractEventLoop) -> None:
+        self.invocation = invocation
+        self.model = SessionModel(self, hatch)
+        self.tools = SessionTools(self, hatch)
+        self.storage = SessionStorage(self, hatch)
+        self._loop = loop
+        self._calls: set[Call[Any, Any]] = set()
+        self._logs: list[ToolInvokeMessage] = []
+        self._lock = threading.Lock()
+        self._cancelled = threading.Event()
+
+    @property
+    def history(self) -> tuple[PromptMessage, ...]:
+        """Earlier turns of the conversation, oldest first."""
+        return self.invocation.history
+
+    @property
+    def files(self) -> tuple[File, ...]:
+        """Files that came with the question."""
+        return self.invocation.files
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the run was cancelled; a strategy that computes for long looks at it now and then."""
+        return self._cancelled.is_set()
+
+    def log(
+        self,
+        label: str,
+        *,
+        data: Mapping[str, Any] | None = None,
+        parent: ToolInvokeMessage | None = None,
+        status: LogStatus = LogStatus.SUCCESS,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> ToolInvokeMessage:
+        """Writes a log message; it leaves before the strategy's next message, or at its end.
+
+        Raises:
+            LimitExceededError: More than `LOG_LIMIT` wait; yield something first.
+        """
+        message = log_message(label, data=data, parent=parent, status=status, metadata=metadata)
+        with self._lock:
+            if len(self._logs) >= LOG_LIMIT:
+                raise LimitExceededError(f"more than {LOG_LIMIT} logs wait; yield a message between them")
+            self._logs.append(message)
+        return message
+
+    def take_logs(self) -> list[ToolInvokeMessage]:
+        """Hands over the logs that wait (for whoever drives the strategy)."""
+        if not self._logs:
+            return []
+        with self._lock:
+            logs, self._logs = self._logs, []
+        return logs
+
+    def cancel(self) -> None:
+        """Ends every open call and refuses new ones (for whoever drives the strategy)."""
+        self._cancelled.set()
+        with self._lock:
+            calls = list(self._calls)
+        for call in calls:
+            call.cancel()
+
+    async def close(self) -> None:
+        """Gives up the calls that are still open (for whoever drives the strategy)."""
+        self._cancelled.set()
+        with self._lock:
+            calls = list(self._calls)
+        for call in calls:
+            with contextlib.suppress(EnfiladeError):
+                await call.aclose()
+
+    def track(self, source: Any, end: type[Any]) -> Call[Any, Any]:
+        """Opens a call over a source of the hatch.
+
+        Raises:
+            RunCancelled: The run was cancelled.
+        """
+        if self.cancelled:
+            raise RunCancelled("the run was cancelled; no further calls are answered")
+        call: Call[Any, Any] = Call(source, end, self._loop, self._forget)
+        with self._lock:
+            self._calls.add(call)
+        return call
+
+    def _forget(self, call: Call[Any, Any]) -> None:
+        with self._lock:
+            self._calls.discard(call)
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop that answers the calls."""
+        return self._loop
+
+
+class SessionModel:
+    """The run's model."""
+
+    def __init__(self, session: Session, hatch: Hatch) -> None:
+        self._session = session
+        self._hatch = hatch
+
+    @property
+    def info(self) -> ModelInfo:
+        """Its name and what it can do."""
+        return self._session.invocation.model
+
+    def invoke(
+        self,
+        messages: Sequence[PromptMessage | Mapping[str, Any]],
+        *,
+        tools: Sequence[PromptTool] | None = None,
+        tool_choice: str | dict[str, Any] | None = None,
+        stop: Sequence[str] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        stream: bool = True,
+        model: str | None = None,
+        completion: bool = False,
+    ) -> ModelCall:
+        """Asks a model.
+
+        Args:
+            messages: The prompt, as prompt messages or dicts of the OpenAI chat form.
+            tools: Tools the model may ask for; None or empty offers none.
+            tool_choice: `auto`, `none`, `required`, or an object naming one tool.
+            stop: Words at which the model is to stop; leave them out for a model that takes none.
+            parameters: Sampling settings such as `temperature`.
+            stream: Whether chunks are wanted.
+            model: Another model than the run's own; it must have been granted.
+            completion: Use the completions form: the messages are one text.
+
+        Returns:
+            A call: `ModelChunk`s and, as its result, a `ModelResult`.
+
+        Raises:
+            InvalidParamsError: The messages are not prompt messages.
+            RunCancelled: The run was cancelled.
+        """
+        request = ModelRequest(
+            messages=tuple(prompts_of(messages)),
+            tools=tuple(tools or ()),
+            tool_choice=tool_choice,
+            stop=tuple(stop or ()),
+            parameters=dict(parameters or {}),
+            stream=stream,
+            model=model,
+            completion=completion,
+        )
+        return self._session.track(self._hatch.model(request), ModelResult)
+
+
+class SessionTools:
+    """The run's tools."""
+
+    def __init__(self, session: Session, hatch: Hatch) -> None:
+        self._session = session
+        self._hatch = hatch
+
+    def list(self) -> tuple[PromptTool, ...]:
+        """The tools this run was given, as the model sees them."""
+        return self._session.invocation.tools
+
+    def invoke(self, name: str, arguments: str | Mapping[str, Any], *, call_id: str | None = None) -> ToolCalling:
+        """Calls a tool.
+
+        Args:
+            name: Its name in `list()`.
+            arguments: JSON text or an object.
+            call_id: The id the model gave the call.
+
+        Returns:
+            A call: `ToolInvokeMessage`s for the user and, as its result, a `ToolResult` for the model. A tool's own
+            failure is a result with `is_error`.
+
+        Raises:
+            RunCancelled: The run was cancelled.
+        """
+        request = ToolRequest(name=name, arguments=arguments, call_id=call_id or "")
+        return self._session.track(self._hatch.tool(request), ToolResult)
+
+
+class Pending:
+    """An answer under way: `await pending` in an async strategy, `pending.wait()` in a generator strategy."""
+
+    def __init__(self, session: Session, hatch: Hatch, request: StorageRequest) -> None:
+        self._session = session
+        self._hatch = hatch
+        self._request = request
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return self._hatch.storage(self._request).__await__()
+
+    def wait(self) -> Any:
+        """Waits in the strategy's thread.
+
+        Raises:
+            EnfiladeError: The host refused.
+            RunCancelled: The run was cancelled meanwhile.
+        """
+        with contextlib.suppress(RuntimeError):
+            if asyncio.get_running_loop() is self._session.loop:
+                raise InternalError("a blocking form was used in an async strategy; write 'await' instead of 'wait()'")
+        if self._session.cancelled:
+            raise RunCancelled("the run was cancelled; no further calls are answered")
+        return asyncio.run_coroutine_threadsafe(self._hatch.storage(self._request), self._session.loop).result()
+
+
+class SessionStorage:
+    """Small values that last between runs, kept apart by plugin and conversation."""
+
+    def __init__(self, session: Session, hatch: Hatch) -> None:
+        self._session = session
+        self._hatch = hatch
+
+    def get(self, key: str) -> Pending:
+        """The JSON value under a key, None where there is none."""
+        return Pending(self._session, self._hatch, StorageRequest("get", key))
+
+    def set(self, key: str, value: Any) -> Pending:
+        """Keeps a JSON value under a key."""
+        return Pending(self._session, self._hatch, StorageRequest("set", key, value))
+
+    def delete(self, key: str) -> Pending:
+        """Forgets a key."""
+        return Pending(self._session, self._hatch, StorageRequest("delete", key))
