@@ -1,115 +1,121 @@
-"""One round trip of the SDK's values over the wire, with whatever protobuf and grpcio this environment has.
+"""One round trip through a real plugin process, with whatever protobuf and grpcio this environment has.
 
-A server made of the generated code and the SDK's codec answers over a real socket: its description, then a run that
-gives back what it was started with. What arrives must equal what left.
+A strategy is served by `python -m enfilade_sdk.serving` as a host would start it. It is asked for its description, then
+started; it gives back its parameters and a message of several kinds. What arrives must equal what left.
 """
 
 import asyncio
+import os
+import sys
 import tempfile
+from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import grpc
 
-from enfilade_sdk.codec import (
-    description_from_wire,
-    description_to_wire,
-    message_from_wire,
-    message_to_wire,
-    start_from_wire,
-    start_to_wire,
-)
-from enfilade_sdk.contract import StrategyDescription
+from enfilade_sdk.codec import description_from_wire, message_from_wire, start_from_wire, start_to_wire
 from enfilade_sdk.invocation import Invocation
-from enfilade_sdk.messages import blob_message, json_message, log_message, text_message, variable_message
-from enfilade_sdk.parameters import AgentStrategyParameter
+from enfilade_sdk.messages import message_of
+from enfilade_sdk.serving.handshake import COOKIE_KEY, COOKIE_VALUE
 from enfilade_wire.v1 import strategy_pb2 as wire
-from enfilade_wire.v1.strategy_pb2_grpc import (
-    StrategyPluginServicer,
-    StrategyPluginStub,
-    add_StrategyPluginServicer_to_server,
-)
+from enfilade_wire.v1.strategy_pb2_grpc import StrategyPluginStub
 
 SECONDS = 20
 ITEM_LIMIT = 4 * 1024 * 1024
-DESCRIPTION = StrategyDescription(
-    name="echo",
-    label={"en_US": "Echo"},
-    parameters=[AgentStrategyParameter(name="query", type="string", required=True)],
-)
+WORD = "größer \N{SNOWMAN} 😀"
 INVOCATION = Invocation(
-    strategy="echo", params={"query": "größer \N{SNOWMAN} 😀", "none": None}, run_id="1", deadline=5.0
+    strategy="echo", params={"query": WORD, "deep": {"list": [1, 2.5, None]}}, run_id="1", deadline=5.0
 )
 MESSAGES = [
-    text_message("größer \N{SNOWMAN} 😀", meta={"reasoning": True}),
-    json_message({"list": [1, 2.5, None, "x"]}),
-    blob_message(bytes(range(256)), mime_type="application/octet-stream", filename="all bytes"),
-    variable_message("name", {"deep": [True]}),
-    log_message("ROUND 1", data={"seconds": 0.25}),
+    {"type": "text", "message": {"text": WORD}, "meta": {"reasoning": True}},
+    {"type": "link", "message": {"text": "https://localhost/"}},
+    {"type": "blob", "message": {"blob": bytes(range(256))}, "meta": {"mime_type": "application/octet-stream"}},
+    {"type": "variable", "message": {"variable_name": "name", "variable_value": {"deep": [True]}}},
+    {"type": "json", "message": {"json_object": INVOCATION.params}},
 ]
+STRATEGY = f"""
+class Echo:
+    description = {WORD!r}
+
+    def get_parameters(self):
+        return [
+            {{"name": "query", "type": "string", "required": True, "label": {WORD!r}}},
+            {{"name": "deep", "type": "object"}},
+        ]
+
+    def invoke(self, *, params):
+        print("not for the host's protocol")
+        yield from {MESSAGES[:-1]!r}
+        yield {{"type": "json", "message": {{"json_object": params}}}}
+"""
 
 
-class Echo(StrategyPluginServicer):
-    """Describes one strategy, and answers a run's start with its own parameters and one message of several kinds."""
-
-    async def Describe(self, request: wire.DescribeRequest, context: object) -> wire.DescribeResponse:  # noqa: ARG002, N802 - the wire's
-        """Say which strategy there is."""
-        return wire.DescribeResponse(protocol=1, strategies=[description_to_wire(DESCRIPTION)])
-
-    async def Run(  # noqa: N802 - the wire's
-        self,
-        request_iterator: AsyncIterator[wire.HostFrame],
-        context: object,  # noqa: ARG002 - the wire's
-    ) -> AsyncIterator[wire.PluginFrame]:
-        """Send the messages and the parameters back, coalesced in one frame, and finish."""
-        async for frame in request_iterator:
-            invocation = start_from_wire(frame.items[0].start)
-            answer = [*MESSAGES, json_message(invocation.params)]
-            items = [wire.PluginItem(message=message_to_wire(message)) for message in answer]
-            yield wire.PluginFrame(items=[*items, wire.PluginItem(finished=wire.Finished())])
-            return
+class ChangedError(Exception):
+    """What arrived differs from what left."""
 
 
 def same(what: str, sent: object, arrived: object) -> None:
     """Compare what left with what arrived.
 
     Raises:
-        SystemExit: they differ.
+        ChangedError: They differ.
     """
     if sent != arrived:
-        raise SystemExit(f"{what} changed on the wire:\n  sent    {sent!r}\n  arrived {arrived!r}")
+        raise ChangedError(f"{what} changed on the wire:\n  sent    {sent!r}\n  arrived {arrived!r}")
+
+
+@asynccontextmanager
+async def plugin(folder: Path) -> AsyncIterator[Process]:
+    """A plugin process that serves the strategy; its stdin, which stays open, is its life line."""
+    (folder / "echo.py").write_text(STRATEGY, encoding="utf-8")
+    settings = {**os.environ, COOKIE_KEY: COOKIE_VALUE, "PLUGIN_UNIX_SOCKET_DIR": str(folder), "PYTHONUTF8": "1"}
+    command = [sys.executable, "-W", "error", "-m", "enfilade_sdk.serving", "--path", str(folder), "echo=echo:Echo"]
+    process = await asyncio.create_subprocess_exec(*command, env=settings, cwd=folder, stdin=PIPE, stdout=PIPE)
+    try:
+        yield process
+        process.terminate()
+        await asyncio.wait_for(process.wait(), SECONDS)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def address_of(process: Process) -> str:
+    """Read the one line in which a plugin says where it listens."""
+    assert process.stdout is not None
+    line = await process.stdout.readline()
+    fields = line.decode().strip().split("|")
+    same("the handshake", ["1", "1", "unix", "grpc"], fields[:3] + fields[4:5])
+    return f"unix:{fields[3]}"
 
 
 async def cross(address: str) -> None:
-    """Ask the server at `address` for its description and for one run; compare what comes back."""
+    """Ask the plugin for its description and for one run; compare what comes back."""
     async with grpc.aio.insecure_channel(address) as channel:
         stub = StrategyPluginStub(channel)
         described = await stub.Describe(wire.DescribeRequest(), timeout=SECONDS)
-        same("the description", [DESCRIPTION], [description_from_wire(value) for value in described.strategies])
+        (echo,) = [description_from_wire(value) for value in described.strategies]
+        found = (echo.name, echo.description, [parameter.name for parameter in echo.parameters], echo.faults)
+        same("the description", ("echo", WORD, ["query", "deep"], []), found)
         call = stub.Run(timeout=SECONDS)
         await call.write(wire.HostFrame(items=[wire.HostItem(start=start_to_wire(INVOCATION, ITEM_LIMIT))]))
         items = [item async for frame in call for item in frame.items]
         same("the end of the run", "finished", items[-1].WhichOneof("item"))
-        arrived: list[dict[str, Any]] = [message_from_wire(item.message).to_json() for item in items[:-1]]
-        same("a message", [message.to_json() for message in MESSAGES], arrived[:-1])
-        same("the start", INVOCATION.params, arrived[-1]["message"]["json_object"])
+        arrived = [message_from_wire(item.message) for item in items[:-1]]
+        same("the messages", [message_of(message) for message in MESSAGES], arrived)
 
 
 async def main() -> None:
-    """Serve, cross, and say on which versions it went well."""
+    """Start the plugin, cross, and say on which versions it went well."""
     same("the start", INVOCATION, start_from_wire(start_to_wire(INVOCATION, ITEM_LIMIT)))
     with tempfile.TemporaryDirectory() as folder:
-        address = f"unix:{Path(folder, 's')}"
-        server = grpc.aio.server()
-        add_StrategyPluginServicer_to_server(Echo(), server)
-        server.add_insecure_port(address)
-        await server.start()
-        try:
-            await asyncio.wait_for(cross(address), SECONDS)
-        finally:
-            await server.stop(None)
+        async with plugin(Path(folder)) as process:
+            await asyncio.wait_for(cross(await asyncio.wait_for(address_of(process), SECONDS)), SECONDS)
+        same("the plugin's exit status", 0, process.returncode)
     print("round trip on " + ", ".join(f"{name} {version(name)}" for name in ("protobuf", "grpcio", "pydantic")))
 
 
