@@ -8,15 +8,19 @@ from enfilade_sdk.parameters.fault import kind_of
 DEPTH = 100
 """How deep lists and objects may be nested; JSON readers along the way give up at some hundreds."""
 
+_WIDEST = 1024  # bits, the range of a double; Python itself refuses to write integers above some 14,000
+
 
 def not_json(value: object, depth: int = DEPTH) -> str | None:
     """Says what keeps a value from being JSON, or None when nothing does.
 
-    The wire is JSON in UTF-8: numbers must be finite, keys texts, texts without lone surrogates, the nesting bounded
-    (which also ends values that hold themselves).
+    The wire is JSON in UTF-8: numbers must be finite, integers of a length that readers take, keys texts, texts without
+    lone surrogates, the nesting bounded (which also ends values that hold themselves).
     """
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return None
+    if isinstance(value, int):
+        return None if value.bit_length() <= _WIDEST else "an integer of more digits than JSON readers take"
     if isinstance(value, str):
         return None if _is_unicode(value) else "a text with half a surrogate pair, which UTF-8 cannot carry"
     if isinstance(value, float):
