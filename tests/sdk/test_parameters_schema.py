@@ -118,14 +118,29 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=6,
 )
-KEYS = st.sampled_from(
-    [
-        *("url", "id", "mime_type", "filename", "model", "provider", "model_type", "completion_params", "mode"),
-        *("app_id", "inputs", "name", "tool_name", "tool", "type", "provider_type", "other"),
-    ]
-)
-SHAPED = WORDS | st.dictionaries(KEYS, WORDS | JSON, max_size=4)
-VALUES = JSON | SHAPED | st.lists(SHAPED, max_size=3) | st.lists(WORDS, max_size=3)
+KEYS = {
+    "file": ("url", "id", "mime_type", "filename", "other"),
+    "model-selector": ("model", "provider", "model_type", "mode", "completion_params"),
+    "app-selector": ("app_id", "mode", "inputs"),
+    "array[tools]": ("name", "tool_name", "tool", "type", "provider_type"),
+}
+
+
+def shaped(kind: str) -> st.SearchStrategy[Any]:
+    """Objects that are nearly, or exactly, what a host-level type takes."""
+    value = WORDS | WORDS | JSON
+    return WORDS | st.fixed_dictionaries({}, optional=dict.fromkeys(KEYS[kind], value))
+
+
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "number": NUMBERS,
+    "select": WORDS | st.lists(WORDS, max_size=3),
+    "file": shaped("file"),
+    "files": st.lists(shaped("file"), max_size=2),
+    "model-selector": shaped("model-selector"),
+    "app-selector": shaped("app-selector"),
+    "array[tools]": st.lists(shaped("array[tools]"), max_size=2),
+}
 SCOPES = {
     "file": ["image", "image&document", "all", "audio&video"],
     "files": ["image", "document"],
@@ -136,21 +151,28 @@ SCOPES = {
 PLAIN = ("string", "boolean", "secret-input", "array", "object", "any")
 
 
-@st.composite
-def declarations(draw: st.DrawFn, name: str) -> AgentStrategyParameter | None:
-    kind = draw(st.sampled_from([*PLAIN, "number", "select", *SCOPES]))
-    form: dict[str, Any] = {"name": name, "type": kind, "required": draw(st.booleans())}
+def declaration(draw: st.DrawFn, kind: str) -> AgentStrategyParameter:
+    form: dict[str, Any] = {"name": "p", "type": kind, "required": draw(st.booleans())}
     if kind == "number":
-        bounds = st.none() | NUMBERS
-        form |= {"min": draw(bounds), "max": draw(bounds), "precision": draw(st.none() | st.integers(0, 15))}
+        least, greatest = sorted(draw(st.tuples(NUMBERS, NUMBERS)))
+        form |= {"min": least, "max": greatest, "precision": draw(st.none() | st.integers(0, 15))}
+        form = {key: value for key, value in form.items() if key in {"name", "type"} or draw(st.booleans())}
     elif kind == "select":
         form |= {"options": draw(st.lists(WORDS, min_size=1, max_size=4, unique=True)), "multiple": draw(st.booleans())}
     elif kind in SCOPES:
         form["scope"] = draw(st.none() | st.sampled_from(SCOPES[kind]))
     try:
         return AgentStrategyParameter.model_validate(form)
-    except ParameterDeclarationError:  # bounds that leave no number
-        return None
+    except ParameterDeclarationError:  # bounds that leave no number with so few places
+        return AgentStrategyParameter.model_validate(form | {"precision": None})
+
+
+@st.composite
+def declared_and_value(draw: st.DrawFn, kind: str) -> tuple[AgentStrategyParameter, Any]:
+    parameter = declaration(draw, kind)
+    values = VALUES.get(kind, JSON) | JSON
+    bounds = [bound for bound in (parameter.min, parameter.max) if bound is not None]
+    return parameter, draw(values | st.sampled_from(bounds) if bounds else values)
 
 
 def accepted(declared: list[AgentStrategyParameter], params: dict[str, Any]) -> bool:
@@ -161,14 +183,45 @@ def accepted(declared: list[AgentStrategyParameter], params: dict[str, Any]) -> 
     return True
 
 
-@given(st.data())
-def test_the_published_schema_takes_exactly_what_the_check_takes(data: st.DataObject) -> None:
-    drawn = [data.draw(declarations(name)) for name in ("p", "q")]
-    declared = [parameter for parameter in drawn if parameter is not None]
-    params = data.draw(st.dictionaries(st.sampled_from(["p", "q", "q", "r"]), VALUES, max_size=3))
-    there = {name: value for name, value in params.items() if value is not None}
+KINDS = [*PLAIN, "number", "select", *SCOPES]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+def test_the_published_schema_takes_exactly_what_the_check_takes(kind: str, data: st.DataObject) -> None:
+    parameter, value = data.draw(declared_and_value(kind))
+    validator = jsonschema_rs.validator_for(parameters_schema([parameter]))
+    given_params = {} if value is None else {"p": value}
+    assert validator.is_valid(given_params) == accepted([parameter], {"p": value})
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [
+        ({"url": "https://e.org/a", "mime_type": ""}, True),
+        ({"url": "https://e.org/a", "mime_type": "image/png"}, True),
+        ({"url": "https://e.org/a", "mime_type": "text/image/"}, False),
+        ({"url": "xhttps://e.org/a"}, False),
+        ({"url": "\nhttps://e.org/a"}, False),
+        ({"url": "data:image/png,x", "id": "f"}, True),
+        ({"url": "data:text/plain,image/", "id": "f"}, False),
+        ({"id": "f", "url": ""}, False),
+    ],
+)
+def test_schema_and_check_agree_on_what_begins_a_file(value: dict[str, Any], fits: bool) -> None:
+    declared = parameters_of([{"name": "p", "type": "file", "scope": "image"}])
+    assert jsonschema_rs.validator_for(parameters_schema(declared)).is_valid({"p": value}) is fits
+    assert accepted(declared, {"p": value}) is fits
+
+
+@given(st.dictionaries(st.sampled_from(["p", "q", "r"]), st.text(max_size=3)), st.booleans(), st.booleans())
+def test_schema_and_check_agree_on_what_is_required_and_what_is_not_declared(
+    params: dict[str, Any], required: bool, has_default: bool
+) -> None:
+    form = {"name": "p", "type": "string", "required": required} | ({"default": "d"} if has_default else {})
+    declared = parameters_of([form, {"name": "q", "type": "string"}])
     validator = jsonschema_rs.validator_for(parameters_schema(declared))
-    assert validator.is_valid(there) == accepted(declared, params)
+    assert validator.is_valid(params) == accepted(declared, params)
 
 
 @pytest.mark.parametrize("precision", range(16))
@@ -180,9 +233,10 @@ def test_precision_and_its_published_multiple_agree_on_every_number(precision: i
         assert validator.is_valid({"p": number}) == accepted(declared, {"p": number})
 
 
-@given(st.data())
-def test_every_schema_is_a_valid_one_and_survives_json(data: st.DataObject) -> None:
-    parameter = data.draw(declarations("p"))
-    schema = parameters_schema([parameter] if parameter else [])
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+def test_every_schema_is_a_valid_one_and_survives_json(kind: str, data: st.DataObject) -> None:
+    parameter, _ = data.draw(declared_and_value(kind))
+    schema = parameters_schema([parameter])
     assert jsonschema_rs.meta.is_valid(schema)
     assert json.loads(json.dumps(schema)) == schema
