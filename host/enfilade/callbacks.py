@@ -1,0 +1,120 @@
+"""Answers a run's model, tool and storage calls, within what the run was granted."""
+
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from enfilade.errors import near_matches
+from enfilade.ledger import Ledger
+from enfilade.storage import Storage
+from enfilade_sdk.errors import EnfiladeError, ModelFailedError, ToolNotFoundError
+from enfilade_sdk.invocation import ModelInfo
+from enfilade_sdk.messages import ToolInvokeMessage
+from enfilade_sdk.prompts import ModelChunk, ModelRequest, ModelResult, StorageRequest, ToolRequest, ToolResult
+
+ModelAnswers = Callable[[ModelRequest], AsyncGenerator[ModelChunk | ModelResult, None]]
+ToolAnswers = Callable[[ToolRequest], AsyncGenerator[ToolInvokeMessage | ToolResult, None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Grants:
+    """What a run may use.
+
+    Attributes:
+        models: Names of models, the run's own first.
+        tools: Names of tools.
+        plugin: Whose small storage it is.
+        conversation: Which conversation's; empty for a run without one.
+    """
+
+    models: tuple[str, ...]
+    tools: frozenset[str]
+    plugin: str = ""
+    conversation: str = ""
+
+
+class Callbacks:
+    """The host's hatch: checks each call against the grants and keeps the ledger."""
+
+    def __init__(
+        self,
+        grants: Grants,
+        ask_model: ModelAnswers,
+        call_tool: ToolAnswers,
+        storage: Storage,
+        ledger: Ledger,
+        models: Mapping[str, ModelInfo],
+    ) -> None:
+        self._grants = grants
+        self._ask_model = ask_model
+        self._call_tool = call_tool
+        self._storage = storage
+        self._ledger = ledger
+        self._models = models
+
+    async def model(self, request: ModelRequest) -> AsyncGenerator[ModelChunk | ModelResult, None]:
+        """Asks a granted model.
+
+        Raises:
+            ModelFailedError: The model was not granted, or its provider failed.
+        """
+        name = request.model or self._grants.models[0]
+        if name not in self._grants.models:
+            self._ledger.refused("model", name)
+            granted = ", ".join(self._grants.models)
+            raise ModelFailedError(f"this run was not granted the model {name!r}; it was granted: {granted}")
+        info = self._models[name]
+        entry = self._ledger.model_called(info.name, info.provider)
+        started = time.monotonic()
+        try:
+            async with aclosing(self._ask_model(_named(request, name))) as answers:
+                async for answer in answers:
+                    if isinstance(answer, ModelResult):
+                        self._ledger.model_done(entry, answer)
+                    yield answer
+        except EnfiladeError as error:
+            entry.error, entry.seconds = error.message, time.monotonic() - started
+            raise
+
+    async def tool(self, request: ToolRequest) -> AsyncGenerator[ToolInvokeMessage | ToolResult, None]:
+        """Calls a granted tool.
+
+        Raises:
+            ToolNotFoundError: The tool was not granted; the text is made for the model.
+        """
+        entry = self._ledger.tool_called(request)
+        if request.name not in self._grants.tools:
+            self._ledger.refused("tool", request.name)
+            text = f"there is not a tool named {request.name}; {near_matches(request.name, self._grants.tools)}"
+            self._ledger.tool_done(entry, ToolResult(text, is_error=True))
+            raise ToolNotFoundError(text)
+        async with aclosing(self._call_tool(request)) as answers:
+            async for answer in answers:
+                if isinstance(answer, ToolResult):
+                    self._ledger.tool_done(entry, answer)
+                yield answer
+
+    async def storage(self, request: StorageRequest) -> Any:
+        """Uses the plugin's small storage.
+
+        Raises:
+            EnfiladeError: The key or the size is refused.
+        """
+        return await self._storage.use(self._grants.plugin, self._grants.conversation, request)
+
+
+def _named(request: ModelRequest, name: str) -> ModelRequest:
+    if request.model == name:
+        return request
+    return ModelRequest(
+        messages=request.messages,
+        tools=request.tools,
+        tool_choice=request.tool_choice,
+        stop=request.stop,
+        parameters=request.parameters,
+        stream=request.stream,
+        model=name,
+        completion=request.completion,
+    )

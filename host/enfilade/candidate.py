@@ -1,0 +1,49 @@
+"""A plugin that was found and is not trusted yet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+Isolation = Literal["process", "inprocess"]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A strategy by its name and where its code is, as the metadata says: `package.module:Class`."""
+
+    name: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A plugin by what its metadata or the configuration says; none of its code has run.
+
+    Attributes:
+        plugin: The distribution's name, or the name it has in the configuration.
+        version: Its version; empty when unknown.
+        origin: Where it was found, in words for people.
+        offers: Its strategies; empty when only the plugin itself can say.
+        isolation: Whether it runs in a process of its own.
+        python: The interpreter that has it installed; empty for the host's own.
+        paths: Folders that go before the installed packages.
+        command: A program to start instead of the SDK's server.
+        address: Where it already runs: `unix:PATH` or `grpcs://HOST:PORT`.
+        certificates: Files of mutual TLS for a `grpcs://` address: `ca`, `certificate`, `key`.
+        environment: Variables the operator gives it.
+        start_timeout: Seconds it has to come to life.
+    """
+
+    plugin: str
+    version: str = ""
+    origin: str = ""
+    offers: tuple[Offer, ...] = ()
+    isolation: Isolation = "process"
+    python: str = ""
+    paths: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    address: str = ""
+    certificates: Mapping[str, Path] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    start_timeout: float = 10.0

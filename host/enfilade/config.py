@@ -1,0 +1,165 @@
+"""The host's configuration: a TOML file, overlaid by environment variables."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from enfilade.candidate import Isolation
+from enfilade.errors import ConfigError
+from enfilade.models.settings import ModelSettings
+from enfilade.tools.entry import ToolEntry
+
+PREFIX = "ENFILADE_"
+"""Variables that overlay the file: `ENFILADE_DEFAULT_MODEL`, `ENFILADE_MODELS__NAME__BASE_URL`, ..."""
+
+OWN_VARIABLES = frozenset({"ENFILADE_CONFIG", "ENFILADE_RUNTIME_DIR", "ENFILADE_PLUGIN", "ENFILADE_LAUNCH"})
+"""Variables with that prefix that are no settings."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PluginSettings(_Section):
+    """One plugin of the configuration (`[plugins.NAME]`): an installed one's settings, or one that is elsewhere.
+
+    Attributes:
+        enabled: False leaves it out.
+        isolation: `process` (default) or, as the operator's explicit choice, `inprocess`.
+        address: `unix:PATH` or `grpcs://HOST:PORT` of a plugin that already runs.
+        ca, certificate, key: PEM files for mutual TLS with a `grpcs://` address.
+        command: A program to start that speaks the handshake, such as a plugin written in Go.
+        environment: Variables to give it; nothing else is inherited.
+        start_timeout: Seconds it has to come to life.
+    """
+
+    enabled: bool = True
+    isolation: Isolation | None = None
+    address: str = ""
+    ca: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+    command: tuple[str, ...] = ()
+    environment: dict[str, str] = Field(default_factory=dict)
+    start_timeout: float = Field(default=10.0, gt=0)
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.address and self.command:
+            raise ValueError("give address or command, not both")
+        if self.address and not self.address.startswith(("unix:", "grpcs://")):
+            raise ValueError(f"address must start with unix: or grpcs://, got {self.address!r}")
+        return self
+
+
+class Limits(_Section):
+    """Bounds on every run.
+
+    Attributes:
+        run_seconds: The deadline of a run that names none.
+        messages: Messages a run may send.
+        message_bytes: Bytes of text and blobs a run may send, all together.
+        file_bytes: Bytes of one file joined from parts.
+    """
+
+    run_seconds: float = Field(default=1200.0, gt=0)
+    messages: int = Field(default=1_000_000, gt=0)
+    message_bytes: int = Field(default=512 * 1024 * 1024, gt=0)
+    file_bytes: int = Field(default=128 * 1024 * 1024, gt=0)
+
+
+class Config(_Section):
+    """Everything a host is set up with.
+
+    Attributes:
+        default_model: The model of an agent that names none.
+        default_strategy: The strategy of an agent that names none.
+        isolation: How plugins run that have no setting of their own.
+        models: Models by name.
+        plugins: Settings of plugins by name.
+        tools: Tool entries by name, for `-t NAME` and agents.
+        limits: Bounds on every run.
+    """
+
+    default_model: str = "demo"
+    default_strategy: str = "function-calling"
+    isolation: Isolation = "process"
+    models: dict[str, ModelSettings] = Field(default_factory=dict)
+    plugins: dict[str, PluginSettings] = Field(default_factory=dict)
+    tools: dict[str, ToolEntry] = Field(default_factory=dict)
+    limits: Limits = Field(default_factory=Limits)
+
+
+def load_config(path: Path | None = None, environment: Mapping[str, str] | None = None) -> Config:
+    """Reads the configuration.
+
+    Args:
+        path: The file; None looks at `ENFILADE_CONFIG`, `./enfilade.toml`, the user's configuration folder.
+        environment: The variables; None is the process's own.
+
+    Raises:
+        ConfigError: The file cannot be read, or a setting is not valid; every fault is named with its place.
+    """
+    variables = os.environ if environment is None else environment
+    file = path or _found(variables)
+    values = read_toml(file) if file is not None else {}
+    overlay(values, variables)
+    try:
+        return Config.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(faults_of(error, str(file or "the environment"))) from None
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file's values.
+
+    Raises:
+        ConfigError: It cannot be read, or is not TOML; the text says where.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: expected UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}") from None
+
+
+def overlay(values: dict[str, Any], variables: Mapping[str, str]) -> None:
+    """Puts `ENFILADE_A__B=value` over `values["a"]["b"]`; a value that is TOML is read as such."""
+    for name, text in variables.items():
+        if not name.startswith(PREFIX) or name in OWN_VARIABLES:
+            continue
+        *path, last = name.removeprefix(PREFIX).lower().split("__")
+        if (path[0] if path else last) not in Config.model_fields:
+            continue
+        target = values
+        for part in path:
+            target = target.setdefault(part, {})
+        target[last] = _toml_value(text)
+
+
+def faults_of(error: ValidationError, where: str) -> str:
+    """One text for all that is wrong with a configuration."""
+    lines = "".join(f"\n  - {'.'.join(map(str, e['loc'])) or 'the file'}: {e['msg']}" for e in error.errors())
+    return f"{where} has {error.error_count()} fault(s):{lines}"
+
+
+def _toml_value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _found(variables: Mapping[str, str]) -> Path | None:
+    if named := variables.get("ENFILADE_CONFIG"):
+        return Path(named)
+    home = variables.get("XDG_CONFIG_HOME") or f"{variables.get('HOME', '')}/.config"
+    places = (Path("enfilade.toml"), Path(home) / "enfilade" / "config.toml")
+    return next((place for place in places if place.is_file()), None)

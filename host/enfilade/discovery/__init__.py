@@ -1,0 +1,1 @@
+"""Finding plugins without running any of their code."""

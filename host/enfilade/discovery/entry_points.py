@@ -1,0 +1,51 @@
+"""Plugins that are installed beside the host: their metadata is read, nothing is imported."""
+
+from collections.abc import Iterable, Mapping
+
+from importlib_metadata import Distribution, distributions
+
+from enfilade.candidate import Candidate, Isolation, Offer
+from enfilade.config import PluginSettings
+
+GROUP = "enfilade.strategies"
+"""The entry-point group of strategies: name = the strategy's name, value = `package.module:Class`."""
+
+
+def installed_candidates(
+    settings: Mapping[str, PluginSettings],
+    isolation: Isolation,
+    found: Iterable[Distribution] | None = None,
+) -> list[Candidate]:
+    """The plugins of the host's own environment.
+
+    Args:
+        settings: The operator's settings by plugin name.
+        isolation: How plugins without a setting run.
+        found: Distributions to look at; None is everything on the host's path.
+    """
+    seen: set[str] = set()
+    candidates = []
+    for distribution in distributions() if found is None else found:
+        offers = tuple(Offer(e.name, e.value) for e in distribution.entry_points if e.group == GROUP)
+        name = distribution.metadata["Name"] if offers else None
+        if not offers or name is None or name in seen:
+            continue
+        seen.add(name)
+        chosen = settings.get(name, PluginSettings())
+        if chosen.enabled:
+            candidates.append(_candidate(distribution, name, offers, chosen, isolation))
+    return candidates
+
+
+def _candidate(
+    distribution: Distribution, name: str, offers: tuple[Offer, ...], chosen: PluginSettings, isolation: Isolation
+) -> Candidate:
+    return Candidate(
+        plugin=name,
+        version=distribution.version,
+        origin=f"{name} {distribution.version} ({distribution.locate_file('')})",
+        offers=offers,
+        isolation=chosen.isolation or isolation,
+        environment=chosen.environment,
+        start_timeout=chosen.start_timeout,
+    )

@@ -1,0 +1,223 @@
+"""The corridor: resolve a strategy, invoke it, transform what it says."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
+from types import TracebackType
+from typing import Any, Self
+from uuid import uuid4
+
+from enfilade.admission import Admitted, Runner
+from enfilade.agent import AgentConfig
+from enfilade.briefing import Question, params_of
+from enfilade.callbacks import Callbacks, Grants
+from enfilade.candidate import Candidate
+from enfilade.catalog import Catalog
+from enfilade.config import Config, load_config
+from enfilade.discovery.configured import configured_candidates
+from enfilade.discovery.entry_points import installed_candidates
+from enfilade.inprocess import InProcess
+from enfilade.isolation.directory import sweep
+from enfilade.isolation.launcher import Launcher
+from enfilade.ledger import Ledger
+from enfilade.models.gateway import ModelGateway
+from enfilade.models.settings import ModelSettings
+from enfilade.outcome import Outcome
+from enfilade.resolved import ResolvedStrategy, Resolver
+from enfilade.run import Run
+from enfilade.storage import MemoryStorage, Storage
+from enfilade.stream import GuardedStream
+from enfilade.toolboxes import Toolboxes
+from enfilade.transform import Transform
+from enfilade_sdk.errors import EnfiladeError
+from enfilade_sdk.invocation import File, Invocation
+from enfilade_sdk.messages import ToolInvokeMessage
+from enfilade_sdk.prompts import PromptMessage
+
+_log = logging.getLogger(__name__)
+
+AUTO = "auto"
+"""The strategy's name that leaves the choice to what the model can do."""
+
+
+class Host:
+    """Finds strategies, runs them, answers their calls. Use it as an async context manager.
+
+    Args:
+        config: The set-up; None reads the configuration file and the environment.
+        candidates: The plugins; None discovers them.
+        tools: Python functions (or `Tool`s) that agents may name beside the configured ones.
+        storage: Where strategies keep their small values; None is memory.
+    """
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        *,
+        candidates: Iterable[Candidate] | None = None,
+        tools: Sequence[Any] = (),
+        storage: Storage | None = None,
+    ) -> None:
+        self.config = config or load_config()
+        self.gateway = ModelGateway(
+            {"demo": ModelSettings(provider="demo")} | self.config.models, self.config.default_model
+        )
+        self.catalog = Catalog(self._discovered() if candidates is None else candidates, self._runner_of)
+        self._toolboxes = Toolboxes(self.config.tools, tools)
+        self._storage = storage or MemoryStorage()
+        self._launcher = Launcher()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._runs: set[Run] = set()
+
+    async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
+        sweep()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Stops every guest, closes tools and models; nothing is left behind."""
+        await self.catalog.close()
+        await self._launcher.close()
+        await self._toolboxes.close()
+        await self.gateway.aclose()
+
+    def run(
+        self,
+        agent: AgentConfig,
+        question: str | Question,
+        *,
+        history: Sequence[PromptMessage] = (),
+        files: Sequence[File] = (),
+        timeout: float | None = None,
+    ) -> Run:
+        """Puts one question to an agent.
+
+        Args:
+            agent: Strategy, model, instruction, tools.
+            question: The text, or a `Question` with everything that comes with it.
+            history: Earlier turns of the conversation, oldest first (for a question given as text).
+            files: Files of the question (for a question given as text).
+            timeout: Seconds the run may take.
+
+        Returns:
+            The run: iterate it for its messages; its `outcome` is there at the end. Faults of the set-up show when it
+            is iterated, as failures of the run.
+        """
+        if isinstance(question, str):
+            question = Question(question, history=tuple(history), files=tuple(files), seconds=timeout)
+        run_id = uuid4().hex
+        ledger = Ledger()
+        transform = Transform(ledger, self.config.limits.file_bytes, run_id)
+        return Run(run_id, self._messages(agent, question, run_id, ledger), transform)
+
+    async def ask(self, agent: AgentConfig, question: str | Question, **more: Any) -> Outcome:
+        """Puts one question to an agent and gives the outcome; a failure is in the outcome. Takes what `run` takes."""
+        return await self.run(agent, question, **more).wait()
+
+    async def open(self, name: str) -> Admitted:
+        """The strategy of that name, opened and checked.
+
+        Raises:
+            EnfiladeError: There is none, or it could not be opened, or does not fit the contract.
+        """
+        return await self.catalog.admitted(name)
+
+    def resolve(self, name: str, agent: AgentConfig | None = None) -> ResolvedStrategy:
+        """A strategy as the structural contract has it, with the model and tools of an agent.
+
+        Raises:
+            StrategyNotFoundError: No plugin offers it; the text lists near matches.
+        """
+        self.catalog.check_name(name)
+        loop = self._loop or asyncio.get_running_loop()
+        base = agent or AgentConfig()
+
+        def start(strategy: str, params: dict[str, Any], **ids: Any) -> Run:
+            given = dict(params)
+            query = str(given.pop("query", ""))
+            merged = base.model_copy(update={"strategy": strategy, "parameters": base.parameters | given})
+            return self.run(merged, Question(query, **{key: value for key, value in ids.items() if value is not None}))
+
+        return ResolvedStrategy(name, loop, lambda: self.open(name), start)
+
+    def resolver(self) -> Resolver:
+        """An `AgentStrategyResolver` over this host."""
+
+        def resolve(provider: str, name: str) -> ResolvedStrategy:
+            self.catalog.check_name(name, provider)
+            return self.resolve(name)
+
+        return Resolver(resolve)
+
+    async def _messages(
+        self, agent: AgentConfig, question: Question, run_id: str, ledger: Ledger
+    ) -> AsyncGenerator[ToolInvokeMessage, None]:
+        seconds = question.seconds or self.config.limits.run_seconds
+        source = self._resolved_and_invoked(agent, question, run_id, ledger, seconds)
+        async with aclosing(GuardedStream(source, self.config.limits, seconds).messages()) as guarded:
+            async for message in guarded:
+                yield message
+
+    async def _resolved_and_invoked(
+        self, agent: AgentConfig, question: Question, run_id: str, ledger: Ledger, seconds: float
+    ) -> AsyncGenerator[ToolInvokeMessage, None]:
+        model = self._model_of(agent)
+        self.gateway.warm(model)
+        info = self.gateway.info(model)
+        admitted = await self.open(self._strategy_of(agent, tools=info.tools))
+        engine = await self._toolboxes.engine(agent.tools)
+        menu = engine.menu()
+        invocation = Invocation(
+            strategy=admitted.name,
+            params=params_of(admitted.description, agent, question.text, model, menu),
+            run_id=run_id,
+            user_id=question.user_id,
+            conversation_id=question.conversation_id,
+            app_id=question.app_id,
+            message_id=question.message_id,
+            credentials=question.credentials,
+            deadline=seconds,
+            model=info,
+            tools=tuple(menu),
+            history=question.history,
+            files=question.files,
+        )
+        grants = Grants(
+            models=(model,),
+            tools=frozenset(tool.name for tool in menu),
+            plugin=admitted.candidate.plugin,
+            conversation=question.conversation_id or "",
+        )
+        hatch = Callbacks(grants, self.gateway.stream, engine.invoke, self._storage, ledger, {model: info})
+        try:
+            async with aclosing(admitted.runner.run(invocation, hatch)) as messages:
+                async for message in messages:
+                    yield message
+        except EnfiladeError as error:
+            if trace := error.details.pop("traceback", None):
+                _log.error("run %s: strategy %r failed:\n%s", run_id, admitted.name, trace)
+            raise
+
+    def _model_of(self, agent: AgentConfig) -> str:
+        return agent.model or self.config.default_model
+
+    def _strategy_of(self, agent: AgentConfig, *, tools: bool) -> str:
+        name = agent.strategy or self.config.default_strategy
+        if name != AUTO:
+            return name
+        return "function-calling" if tools else "chain-of-thought"
+
+    def _discovered(self) -> list[Candidate]:
+        installed = installed_candidates(self.config.plugins, self.config.isolation)
+        return installed + configured_candidates(self.config.plugins)
+
+    def _runner_of(self, candidate: Candidate) -> Runner:
+        if candidate.isolation == "inprocess" and candidate.offers:
+            return InProcess(candidate)
+        return self._launcher.guest(candidate)

@@ -1,0 +1,1 @@
+"""Strategies in processes of their own."""

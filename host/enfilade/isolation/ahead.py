@@ -1,0 +1,49 @@
+"""Run streams opened ahead: opening one costs about two round trips, which no run should wait for."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+AHEAD = 4
+"""Streams that wait, opened, for a run."""
+
+RunStream = Any
+"""grpc.aio's stream-stream call; grpcio gives it no public generic type."""
+
+
+class StreamsAhead:
+    """Keeps a few streams open; each serves one run."""
+
+    def __init__(self, open_stream: Callable[[], RunStream], ahead: int = AHEAD) -> None:
+        self._open = open_stream
+        self._ahead = ahead
+        self._waiting: deque[RunStream] = deque()
+        self._refill: asyncio.Handle | None = None
+
+    def take(self) -> RunStream:
+        """An open stream; a new one takes its place when the loop is next idle."""
+        while self._waiting:
+            stream = self._waiting.popleft()
+            if not stream.done():
+                self._schedule()
+                return stream
+        self._schedule()
+        return self._open()
+
+    def fill(self) -> None:
+        """Opens as many as are missing."""
+        self._refill = None
+        while len(self._waiting) < self._ahead:
+            self._waiting.append(self._open())
+
+    def close(self) -> None:
+        """Gives up the waiting streams."""
+        if self._refill is not None:
+            self._refill.cancel()
+        while self._waiting:
+            self._waiting.pop().cancel()
+
+    def _schedule(self) -> None:
+        if self._refill is None:
+            self._refill = asyncio.get_running_loop().call_later(0.001, self.fill)

@@ -1,0 +1,26 @@
+"""What a guest's environment holds: a short list, nothing inherited beside it."""
+
+import os
+from collections.abc import Mapping
+
+ALLOWED = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
+"""Variables taken over from the host; none of them holds a secret."""
+
+GUEST_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+def guest_environment(directory: str, given: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a launch.
+
+    Args:
+        directory: The launch's private directory, which is its home and temporary folder too.
+        given: Variables that the operator set for this plugin; they win.
+    """
+    environment = {name: os.environ[name] for name in ALLOWED if name in os.environ}
+    environment |= {
+        "PATH": GUEST_PATH,
+        "HOME": directory,
+        "TMPDIR": directory,
+        "LANG": environment.get("LANG", "C.UTF-8"),
+    }
+    return environment | dict(given)

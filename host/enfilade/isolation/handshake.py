@@ -1,0 +1,57 @@
+"""The host's side of a launch: the one line that a plugin prints."""
+
+import os
+import stat
+from dataclasses import dataclass
+
+from enfilade.errors import LaunchError
+
+CORE_PROTOCOL = "1"
+"""go-plugin's handshake version."""
+
+HANDSHAKE_LIMIT = 4096
+"""Bytes of the line; a longer one is not a handshake."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """Where a plugin listens and which version it speaks."""
+
+    protocol: int
+    path: str
+
+
+def read_handshake(line: bytes, protocols: tuple[int, ...], socket_dir: str) -> Handshake:
+    """Reads `1|APP-PROTOCOL|unix|PATH|grpc|...`.
+
+    Raises:
+        LaunchError: It is another line, another version, or names a socket outside the launch's directory.
+    """
+    shown = line[:120].decode("utf-8", "replace").rstrip("\n")
+    fields = shown.split("|") if len(line) < HANDSHAKE_LIMIT else []
+    if len(fields) < 5 or not fields[0].isdigit() or not fields[1].isdigit():
+        raise LaunchError(f"expected the handshake line '1|PROTOCOL|unix|PATH|grpc|' on stdout, read {shown!r}")
+    core, protocol, network, path, transport = line.decode("utf-8", "replace").rstrip("\r\n").split("|")[:5]
+    if core != CORE_PROTOCOL:
+        raise LaunchError(f"expected handshake version {CORE_PROTOCOL}, the plugin said {core}")
+    if int(protocol) not in protocols:
+        ours = ", ".join(map(str, protocols))
+        raise LaunchError(
+            f"the plugin speaks protocol {protocol}, this host speaks {ours}; update the older of the two"
+        )
+    if network != "unix" or transport != "grpc":
+        raise LaunchError(f"expected a unix socket with grpc, the plugin offers {network} with {transport}")
+    return Handshake(int(protocol), _checked_socket(path, socket_dir))
+
+
+def _checked_socket(path: str, socket_dir: str) -> str:
+    real = os.path.realpath(path)
+    if os.path.dirname(real) != os.path.realpath(socket_dir):
+        raise LaunchError(f"expected a socket in {socket_dir}, the plugin names {path}")
+    try:
+        mode = os.stat(real).st_mode
+    except OSError:
+        raise LaunchError(f"the plugin says that it listens at {path}, but there is no such socket") from None
+    if not stat.S_ISSOCK(mode):
+        raise LaunchError(f"the plugin says that it listens at {path}, but that is no socket")
+    return path

@@ -1,0 +1,43 @@
+"""From candidate to guest: how each kind of plugin comes to life."""
+
+import sys
+
+from enfilade.candidate import Candidate
+from enfilade.isolation.channel import Address
+from enfilade.isolation.guest import Guest, RemoteGuest, StartedGuest
+from enfilade.isolation.process import LaunchSpec, StopTimes, sdk_command
+from enfilade.isolation.watch import Watch
+
+
+class Launcher:
+    """Makes guests, all in the care of one guardian."""
+
+    def __init__(self, times: StopTimes | None = None) -> None:
+        self._watch = Watch()
+        self._times = times or StopTimes()
+
+    def guest(self, candidate: Candidate) -> Guest:
+        """The guest of a plugin; it comes to life when it is first used."""
+        if candidate.address:
+            files = candidate.certificates
+            address = Address(candidate.address, files.get("ca"), files.get("certificate"), files.get("key"))
+            return RemoteGuest(candidate.plugin, address)
+        return StartedGuest(_spec(candidate), self._watch, self._times)
+
+    async def close(self) -> None:
+        """Lets the guardian go, after the guests were stopped."""
+        await self._watch.close()
+
+
+def _spec(candidate: Candidate) -> LaunchSpec:
+    command = candidate.command
+    if not command:
+        offers = [f"{offer.name}={offer.target}" for offer in candidate.offers]
+        command = sdk_command(candidate.python or sys.executable, offers, candidate.paths)
+    return LaunchSpec(
+        plugin=candidate.plugin,
+        command=command,
+        speaks_launch_line=not candidate.command,
+        environment=candidate.environment,
+        start_timeout=candidate.start_timeout,
+    )
