@@ -65,9 +65,7 @@ class Catalog:
 
     async def _offering(self, name: str) -> Candidate:
         offering = [c for c in self._candidates if any(offer.name == name for offer in c.offers)]
-        for candidate in self._unknown():
-            if name in await self._asked(candidate):
-                offering.append(candidate)
+        offering += [candidate for candidate in self._unknown() if name in await self._asked(candidate)]
         if not offering:
             known = await self.names()
             raise StrategyNotFoundError(f"there is no strategy {name!r}; {near_matches(name, known)}")

@@ -34,12 +34,16 @@ class NameConflictError(HostError):
     code = ErrorCode.NOT_ADMITTED
 
 
+SHOWN_NAMES = 20
+"""Names that a 'not found' text lists."""
+
+
 def near_matches(name: str, known: Iterable[str]) -> str:
     """The end of a 'not found' text: what was perhaps meant, and what there is."""
     names = sorted(set(known))
     if not names:
         return "there are none"
     close = get_close_matches(name, names, n=3, cutoff=0.5)
-    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    shown = ", ".join(names[:SHOWN_NAMES]) + (", ..." if len(names) > SHOWN_NAMES else "")
     meant = f"did you mean {' or '.join(repr(c) for c in close)}? " if close else ""
     return f"{meant}there are: {shown}"

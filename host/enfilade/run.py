@@ -1,7 +1,7 @@
 """One run as the caller holds it: its messages as they come, its outcome at the end."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 
 from enfilade.outcome import Outcome, Status
 from enfilade.transform import Transform
@@ -22,7 +22,7 @@ class Run:
         self._transform = transform
         self._stream = self._guarded(messages)
 
-    def __aiter__(self) -> AsyncGenerator[ToolInvokeMessage, None]:
+    def __aiter__(self) -> AsyncIterator[ToolInvokeMessage]:
         return self._stream
 
     async def aclose(self) -> None:

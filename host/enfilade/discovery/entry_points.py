@@ -33,17 +33,18 @@ def installed_candidates(
         seen.add(name)
         chosen = settings.get(name, PluginSettings())
         if chosen.enabled:
-            candidates.append(_candidate(distribution, name, offers, chosen, isolation))
+            where = f"{name} {distribution.version} ({distribution.locate_file('')})"
+            candidates.append(_candidate(name, distribution.version, where, offers, chosen, isolation))
     return candidates
 
 
 def _candidate(
-    distribution: Distribution, name: str, offers: tuple[Offer, ...], chosen: PluginSettings, isolation: Isolation
+    name: str, version: str, origin: str, offers: tuple[Offer, ...], chosen: PluginSettings, isolation: Isolation
 ) -> Candidate:
     return Candidate(
         plugin=name,
-        version=distribution.version,
-        origin=f"{name} {distribution.version} ({distribution.locate_file('')})",
+        version=version,
+        origin=origin,
         offers=offers,
         isolation=chosen.isolation or isolation,
         environment=chosen.environment,

@@ -5,6 +5,7 @@ A process of a few megabytes, one a host, run by file: `python -I -S guardian.py
 It imports nothing but the standard library and knows nothing of the rest of the house.
 """
 
+import contextlib
 import os
 import shutil
 import signal
@@ -27,10 +28,8 @@ def main() -> None:
 
 def end(group: int, directory: str) -> None:
     """Kills a group and removes its directory."""
-    try:
+    with contextlib.suppress(OSError):  # it has ended by itself
         os.killpg(group, signal.SIGKILL)
-    except OSError:  # it has ended by itself
-        pass
     if directory:
         shutil.rmtree(directory, ignore_errors=True)
 

@@ -1,13 +1,16 @@
 """The host's side of a launch: the one line that a plugin prints."""
 
-import os
 import stat
 from dataclasses import dataclass
+from pathlib import Path
 
 from enfilade.errors import LaunchError
 
 CORE_PROTOCOL = "1"
 """go-plugin's handshake version."""
+
+FIELDS = 5
+"""Fields that a handshake line has at the least."""
 
 HANDSHAKE_LIMIT = 4096
 """Bytes of the line; a longer one is not a handshake."""
@@ -29,9 +32,9 @@ def read_handshake(line: bytes, protocols: tuple[int, ...], socket_dir: str) -> 
     """
     shown = line[:120].decode("utf-8", "replace").rstrip("\n")
     fields = shown.split("|") if len(line) < HANDSHAKE_LIMIT else []
-    if len(fields) < 5 or not fields[0].isdigit() or not fields[1].isdigit():
+    if len(fields) < FIELDS or not fields[0].isdigit() or not fields[1].isdigit():
         raise LaunchError(f"expected the handshake line '1|PROTOCOL|unix|PATH|grpc|' on stdout, read {shown!r}")
-    core, protocol, network, path, transport = line.decode("utf-8", "replace").rstrip("\r\n").split("|")[:5]
+    core, protocol, network, path, transport = line.decode("utf-8", "replace").rstrip("\r\n").split("|")[:FIELDS]
     if core != CORE_PROTOCOL:
         raise LaunchError(f"expected handshake version {CORE_PROTOCOL}, the plugin said {core}")
     if int(protocol) not in protocols:
@@ -45,11 +48,11 @@ def read_handshake(line: bytes, protocols: tuple[int, ...], socket_dir: str) -> 
 
 
 def _checked_socket(path: str, socket_dir: str) -> str:
-    real = os.path.realpath(path)
-    if os.path.dirname(real) != os.path.realpath(socket_dir):
+    real = Path(path).resolve()
+    if real.parent != Path(socket_dir).resolve():
         raise LaunchError(f"expected a socket in {socket_dir}, the plugin names {path}")
     try:
-        mode = os.stat(real).st_mode
+        mode = real.stat().st_mode
     except OSError:
         raise LaunchError(f"the plugin says that it listens at {path}, but there is no such socket") from None
     if not stat.S_ISSOCK(mode):

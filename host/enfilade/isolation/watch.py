@@ -42,7 +42,7 @@ class Watch:
 
 
 def _spawn() -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(  # noqa: S603 - our own file, our own interpreter
+    return subprocess.Popen(
         [sys.executable, "-I", "-S", guardian.__file__],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
