@@ -1,0 +1,1 @@
+"""The models room: one gateway to every model, whatever speaks for it."""
