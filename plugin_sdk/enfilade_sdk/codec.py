@@ -15,8 +15,10 @@ from enfilade_sdk.messages import (
     BlobPayload,
     MessageError,
     MessageType,
+    Payload,
     TextPayload,
     ToolInvokeMessage,
+    message_from_parts,
 )
 from enfilade_sdk.prompts import (
     PROMPT,
@@ -142,7 +144,7 @@ def message_from_wire(message: pb.Message) -> ToolInvokeMessage:
     if kind is None:
         raise ProtocolError(f"field message.type: expected one of the known kinds, got {message.type}")
     if which == "text" and PAYLOADS[kind] is TextPayload:
-        return ToolInvokeMessage(type=kind, message=TextPayload(text=message.text), meta=meta)
+        return ToolInvokeMessage(kind, TextPayload(text=message.text), meta)
     payload: Any
     if which == "blob":
         payload = {"blob": message.blob}
@@ -150,11 +152,22 @@ def message_from_wire(message: pb.Message) -> ToolInvokeMessage:
         chunk = message.blob_chunk
         payload = {f.name: getattr(chunk, f.name) for f in chunk.DESCRIPTOR.fields}
     elif which == "payload_json":
-        payload = json_object(message.payload_json, "message.payload_json")
+        return ToolInvokeMessage(kind, _payload(kind, message.payload_json), meta)
     else:
         payload = {"text": message.text} if which == "text" else {}
-    value = {"type": kind, "message": payload, "meta": meta}
-    return cast(ToolInvokeMessage, _model(ToolInvokeMessage, value, f"message ({kind.value})"))
+    try:
+        return message_from_parts(kind, payload, meta)
+    except MessageError as error:
+        raise ProtocolError(f"field message: {error.message}") from None
+
+
+def _payload(kind: MessageType, text: str) -> Payload:
+    try:
+        return PAYLOADS[kind].model_validate_json(text)
+    except ValidationError as error:
+        raise ProtocolError(
+            f"field message.payload_json: expected the payload of a {kind.value} message, got {text[:80]!r} ({_why(error)})"
+        ) from None
 
 
 # the start of a run

@@ -133,11 +133,11 @@ def _parameters(strategy: Any) -> tuple[list[AgentStrategyParameter], list[Fault
             _fault("a method get_parameters()", _kind(method), "add one that returns a list, which may be empty")
         ]
     try:
-        declared: Any = method()
-        if isinstance(declared, str | bytes) or not isinstance(declared, Iterable):
-            found = f"a {type(declared).__name__}"
-            return [], [_fault("get_parameters() to return a list of parameters", found, "return a list or tuple")]
-        return list(parameters_of(list(declared))), []
+        declared = method()
+        if isinstance(declared, Iterable) and not isinstance(declared, str | bytes):
+            return list(parameters_of(list(declared))), []
+        found = f"a {type(declared).__name__}"
+        return [], [_fault("get_parameters() to return a list of parameters", found, "return a list or tuple")]
     except EnfiladeError as error:
         return [], [_fault("get_parameters() to declare valid parameters", error.message, "mend the declaration")]
     except Exception as error:  # noqa: BLE001 - a plugin's code may raise anything
