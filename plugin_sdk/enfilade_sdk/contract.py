@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -200,7 +200,7 @@ def _about(strategy: Any) -> tuple[dict[str, Any], list[Fault]]:
             expected = f"{member} to be {' or '.join(kind.__name__ for kind in kinds[:2])}, or absent"
             faults.append(_fault(expected, f"a {type(value).__name__}", "change or remove it"))
         elif member == "features":
-            about[member] = sorted(str(feature) for feature in value)
+            about[member] = sorted(map(str, cast("Iterable[object]", value)))
         else:
             about[member] = value
     return about, faults
