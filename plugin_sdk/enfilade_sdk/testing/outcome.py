@@ -1,6 +1,7 @@
 """What came out of a run."""
 
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, Self
 
 from enfilade_sdk.errors import EnfiladeError
@@ -56,12 +57,10 @@ class StrategyRun:
 
     @property
     def answer(self) -> str:
-        """The text of the last round that has one (`meta.round`); all text where rounds are not told apart."""
+        """The text since `meta.round` last changed, as in a host's outcome; all text where it never does."""
         texts = self._texts(reasoning=False)
-        rounds = [meta["round"] for _, meta in texts if "round" in meta]
-        if not rounds:
-            return self.text
-        return "".join(text for text, meta in texts if meta.get("round") == rounds[-1])
+        last = takewhile(lambda item: item[1].get("round") == texts[-1][1].get("round"), reversed(texts))
+        return "".join(reversed([text for text, _ in last]))
 
     @property
     def logs(self) -> list[LogPayload]:

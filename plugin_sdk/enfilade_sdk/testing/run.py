@@ -11,7 +11,7 @@ from enfilade_sdk.contract import opened
 from enfilade_sdk.errors import DeadlineExceededError, EnfiladeError
 from enfilade_sdk.execution import execute
 from enfilade_sdk.invocation import File, Invocation, InvokeCredentials
-from enfilade_sdk.parameters import check_params, parameters_of
+from enfilade_sdk.parameters import AgentStrategyParameter, ParameterType, check_params, parameters_of
 from enfilade_sdk.prompts import PromptMessage, prompts_of
 from enfilade_sdk.testing.bounded import run_bounded
 from enfilade_sdk.testing.outcome import StrategyRun
@@ -40,7 +40,7 @@ class Setup:
     """What one run is given, beside the strategy.
 
     Attributes:
-        query: The question; goes into the parameter `query`.
+        query: The question, which a strategy finds in `params["query"]` whether it declares that or not.
         model: The run's model.
         tools: The run's tools.
         params: The parameters, beside the query.
@@ -52,10 +52,11 @@ class Setup:
         conversation_id: In which conversation.
         credentials: References to credentials.
         seconds: How long it may take.
+        grace: How long it may take to stop when its time is up.
         wired: Whether all values cross the wire's form, as they do for a strategy in a process of its own.
     """
 
-    query: str | None = None
+    query: str = ""
     model: ScriptedModel = field(default_factory=ScriptedModel)
     tools: ScriptedTools = field(default_factory=ScriptedTools)
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -67,19 +68,24 @@ class Setup:
     conversation_id: str | None = None
     credentials: InvokeCredentials | None = None
     seconds: float = SECONDS
+    grace: float = GRACE
     wired: bool = False
 
     def invocation(self, strategy: Any) -> Invocation:
-        """The run as a value, its parameters checked as the host checks them.
+        """The run as a value, its parameters made and checked as the host does it.
+
+        A strategy that declares `model` (a model-selector) or `tools` finds the run's own there, unless others are
+        given.
 
         Raises:
             EnfiladeError: The declared parameters, the params or the history are not valid.
         """
-        asked = {} if self.query is None else {"query": self.query}
-        params = check_params(parameters_of(strategy.get_parameters()), {**asked, **self.params})
+        declared = {parameter.name: parameter for parameter in parameters_of(strategy.get_parameters())}
+        given = {**self._offered(declared), **self.params}
+        extra = {} if "query" in declared else {"query": given.pop("query")}
         return Invocation(
             strategy=str(getattr(strategy, "name", None) or type(strategy).__name__),
-            params=params,
+            params=check_params(list(declared.values()), given) | extra,
             run_id=uuid4().hex,
             user_id=self.user_id,
             conversation_id=self.conversation_id,
@@ -91,22 +97,31 @@ class Setup:
             files=tuple(self.files),
         )
 
+    def _offered(self, declared: Mapping[str, AgentStrategyParameter]) -> dict[str, Any]:
+        offered: dict[str, Any] = {"query": self.query}
+        kinds = {name: parameter.type for name, parameter in declared.items()}
+        if kinds.get("model") is ParameterType.MODEL_SELECTOR:
+            offered["model"] = {"model": self.model.info.name}
+        if kinds.get("tools") is ParameterType.TOOLS:
+            offered["tools"] = [{"name": tool.name} for tool in self.tools.menu()]
+        return offered
+
     def hatch(self) -> ScriptedHatch:
         """The hatch that answers the run's calls."""
         return ScriptedHatch(self.model, self.tools, models=self.models, storage=self.storage)
 
 
-def run_strategy(strategy: Any, query: str | None = None, **setup: Any) -> StrategyRun:
+def run_strategy(strategy: Any, query: str = "", **setup: Any) -> StrategyRun:
     """Runs a strategy to its end and gives all there is to look at.
 
     Works anywhere, also where an event loop is running: the run has a loop of its own.
 
     Args:
         strategy: The strategy, or its class.
-        query: The question; goes into the parameter `query`.
+        query: The question.
         **setup: The other members of `Setup`: `model` (a `ScriptedModel`, or a list of turns), `tools` (a
             `ScriptedTools`, or a dict of tools), `params`, `history`, `files`, `models`, `storage`, `seconds`,
-            `wired` ...
+            `grace`, `wired` ...
 
     Returns:
         The run. How it failed, if it did, is in its `error`; `check()` raises that.
@@ -117,20 +132,20 @@ def run_strategy(strategy: Any, query: str | None = None, **setup: Any) -> Strat
     """
     made = setup_of(query, **setup)
     try:
-        return run_bounded(lambda: _run(strategy, made), made.seconds + GRACE)
+        return run_bounded(lambda: _run(strategy, made), made.seconds + made.grace)
     except TimeoutError:
         raise StrategyHangsError(
-            f"the strategy did not stop within {GRACE:g} s after its {made.seconds:g} s were up and it was cancelled; "
+            f"the strategy had {made.seconds:g} s, was cancelled, and did not stop within {made.grace:g} s; "
             "let RunCancelled, CancelledError and GeneratorExit pass, and yield now and then in long computing"
         ) from None
 
 
-async def run_strategy_async(strategy: Any, query: str | None = None, **setup: Any) -> StrategyRun:
+async def run_strategy_async(strategy: Any, query: str = "", **setup: Any) -> StrategyRun:
     """`run_strategy` on the loop that is running, for tools that belong to it."""
     return await _run(strategy, setup_of(query, **setup))
 
 
-def setup_of(query: str | None, **setup: Any) -> Setup:
+def setup_of(query: str, **setup: Any) -> Setup:
     """A set-up from arguments, short forms of model and tools included."""
     model, tools = setup.pop("model", None), setup.pop("tools", None)
     if not isinstance(model, ScriptedModel):

@@ -5,12 +5,15 @@ from contextlib import aclosing
 from typing import Any
 
 from enfilade_sdk.codec import json_text, json_value
-from enfilade_sdk.errors import EnfiladeError, InvalidParamsError, ModelFailedError
+from enfilade_sdk.errors import EnfiladeError, InvalidParamsError, ModelFailedError, QuotaExceededError
 from enfilade_sdk.messages import ToolInvokeMessage
 from enfilade_sdk.parameters.json_value import not_json
 from enfilade_sdk.prompts import ModelChunk, ModelRequest, ModelResult, StorageRequest, ToolRequest, ToolResult
 from enfilade_sdk.testing.scripted_model import ScriptedModel
 from enfilade_sdk.testing.scripted_tools import ScriptedTools
+
+_KEY_LIMIT = 256  # as in the host's storage
+_SPACE_LIMIT = 1024 * 1024
 
 
 class ScriptedHatch:
@@ -23,6 +26,7 @@ class ScriptedHatch:
         storage: What is stored before the run; the same dict holds what is stored after it.
 
     Attributes:
+        stored: What is stored, by key.
         refused: The calls that were not granted: `model NAME` or `tool NAME`.
         open_calls: How many calls are under way.
     """
@@ -77,11 +81,17 @@ class ScriptedHatch:
         """Gets, sets or deletes a value; values are kept as the JSON they become.
 
         Raises:
-            InvalidParamsError: The value is not JSON.
+            InvalidParamsError: The key is empty or too long, or the value is not JSON.
+            QuotaExceededError: All values together are larger than a host allows.
         """
+        if not 0 < len(request.key) <= _KEY_LIMIT:
+            raise InvalidParamsError(f"a storage key has 1 to {_KEY_LIMIT} characters, got {len(request.key)}")
         if request.verb == "set":
             if (fault := not_json(request.value)) is not None:
                 raise InvalidParamsError(f"storage {request.key!r}: expected a JSON value, got {fault}")
+            grown = {**self.stored, request.key: request.value}
+            if (size := sum(len(json_text(value)) for value in grown.values())) > _SPACE_LIMIT:
+                raise QuotaExceededError(f"the storage holds {_SPACE_LIMIT} bytes; this would make it {size}")
             self.stored[request.key] = _copied(request.value)
         elif request.verb == "delete":
             self.stored.pop(request.key, None)
