@@ -73,6 +73,26 @@ class Plain:
         yield "no answer"
 
 
+class TwoLines(Plain):
+    """The text form with the action's input on a line of its own."""
+
+    def invoke(self, params: dict[str, Any], session: Any) -> Iterator[Any]:
+        names = [tool.name for tool in session.tools.list()]
+        prompt = (
+            f"Tools: {names}. Write 'Action: NAME', 'Action Input: {{...}}' or 'Final Answer: ...'.\n{params['query']}"
+        )
+        for _ in range(3):
+            text = session.model.invoke([{"role": "user", "content": prompt}]).result().message.content
+            if "Action: " not in text:
+                yield text.rpartition("Final Answer: ")[2]
+                return
+            name = text.partition("Action: ")[2].partition("\n")[0]
+            result = session.tools.invoke(name, text.partition("Action Input: ")[2]).result()
+            assert not result.is_error or "probe-" in result.text
+            prompt += f"\n{text}Observation: {result.text}"
+        raise AssertionError("the model never answered")
+
+
 class Echo:
     """Uses no model and no tool."""
 
@@ -83,7 +103,7 @@ class Echo:
         yield from params["query"]
 
 
-GOOD = [Sdk, Plain, Echo, FunctionCallingStrategy]
+GOOD = [Sdk, Plain, TwoLines, Echo, FunctionCallingStrategy]
 
 
 @pytest.mark.parametrize("strategy", GOOD)
@@ -286,6 +306,19 @@ def test_a_strategy_that_is_deaf_to_cancelling_is_found_out_within_the_bound() -
             conformance.stops_when_cancelled(DeafWhileWaiting, seconds=0.1, grace=0.2)
     finally:
         RELEASE.set()
+
+
+def test_runs_that_wait_for_each_other_are_found_out_within_the_bound() -> None:
+    class OneAtATime(Echo):
+        lock = asyncio.Lock()
+
+        async def invoke(self, params: dict[str, Any]) -> AsyncIterator[str]:  # type: ignore[override]  # on purpose
+            async with self.lock:
+                yield "a"
+                yield "b"
+
+    with pytest.raises(ConformanceError, match="expected two runs at a time to succeed, but one failed: deadline"):
+        conformance.keeps_runs_apart(OneAtATime, seconds=0.1)
 
 
 def test_all_that_is_wrong_is_told_at_once() -> None:
