@@ -1,0 +1,75 @@
+"""A guest for the benchmarks, and what it uses."""
+
+import os
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from enfilade.candidate import Candidate, Offer
+from enfilade.isolation.guest import Guest
+from enfilade.isolation.launcher import Launcher
+from enfilade_sdk.hatch import Hatch
+from enfilade_sdk.invocation import Invocation
+from enfilade_sdk.messages import ToolInvokeMessage
+from enfilade_sdk.prompts import ModelChunk, ModelRequest, ModelResult, StorageRequest, ToolRequest, ToolResult
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class NoHatch:
+    """For strategies that ask for nothing."""
+
+    async def model(self, request: ModelRequest) -> AsyncGenerator[ModelChunk | ModelResult, None]:
+        """Fails."""
+        raise AssertionError(request)
+        yield
+
+    async def tool(self, request: ToolRequest) -> AsyncGenerator[ToolInvokeMessage | ToolResult, None]:
+        """Fails."""
+        raise AssertionError(request)
+        yield
+
+    async def storage(self, request: StorageRequest) -> Any:
+        """Fails."""
+        raise AssertionError(request)
+
+
+@asynccontextmanager
+async def started_guest() -> AsyncIterator[Guest]:
+    """A guest with the strategies of the benchmarks, ready."""
+    launcher = Launcher()
+    names = {"one-message": "OneMessage", "flood": "Flood", "forward": "Forward"}
+    offers = tuple(Offer(name, f"benchmarks.strategies:{target}") for name, target in names.items())
+    guest = launcher.guest(Candidate(plugin="benchmarks", offers=offers, paths=(str(ROOT),), python=sys.executable))
+    try:
+        await guest.describe()
+        yield guest
+    finally:
+        await guest.stop()
+        await launcher.close()
+
+
+def invocation(strategy: str, query: str) -> Invocation:
+    """One run of one of them."""
+    return Invocation(strategy=strategy, params={"query": query}, run_id="benchmark")
+
+
+async def read_all(guest: Guest, run: Invocation, hatch: Hatch) -> int:
+    """Reads a run to its end; gives the number of its messages."""
+    count = 0
+    async for _ in guest.run(run, hatch):
+        count += 1
+    return count
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time of a process so far, user and system (Linux)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_bytes(pid: int) -> int:
+    """Resident memory of a process (Linux)."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

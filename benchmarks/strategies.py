@@ -1,0 +1,44 @@
+"""Strategies that do as little as can be, so that what is measured is the way and not the work."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+TEXT = "a token or two "
+
+
+class OneMessage:
+    """Sends one message."""
+
+    name = "one-message"
+
+    def get_parameters(self) -> list[dict[str, Any]]:
+        return []
+
+    async def invoke(self, *, params: dict[str, Any]) -> AsyncIterator[str]:
+        yield params["query"]
+
+
+class Flood:
+    """Sends as many messages as the question says."""
+
+    name = "flood"
+
+    def get_parameters(self) -> list[dict[str, Any]]:
+        return []
+
+    async def invoke(self, *, params: dict[str, Any]) -> AsyncIterator[str]:
+        for _ in range(int(params["query"])):
+            yield TEXT
+
+
+class Forward:
+    """Passes the model's chunks on."""
+
+    name = "forward"
+
+    def get_parameters(self) -> list[dict[str, Any]]:
+        return []
+
+    async def invoke(self, *, params: dict[str, Any], session: Any) -> AsyncIterator[str]:
+        async for chunk in session.model.invoke([{"role": "user", "content": params["query"]}]):
+            yield chunk.text
