@@ -12,6 +12,7 @@ from enfilade.candidate import Isolation
 from enfilade.errors import ConfigError
 from enfilade.models.settings import ModelSettings
 from enfilade.tools.entry import ToolEntry
+from enfilade.tools.limits import ToolLimits
 
 PREFIX = "ENFILADE_"
 """Variables that overlay the file: `ENFILADE_DEFAULT_MODEL`, `ENFILADE_MODELS__NAME__BASE_URL`, ..."""
@@ -83,6 +84,7 @@ class Config(_Section):
         plugins: Settings of plugins by name.
         tools: Tool entries by name, for `-t NAME` and agents.
         limits: Bounds on every run.
+        tool_limits: What tool calls may cost.
     """
 
     default_model: str = "demo"
@@ -92,6 +94,7 @@ class Config(_Section):
     plugins: dict[str, PluginSettings] = Field(default_factory=dict)
     tools: dict[str, ToolEntry] = Field(default_factory=dict)
     limits: Limits = Field(default_factory=Limits)
+    tool_limits: ToolLimits = Field(default_factory=ToolLimits)
 
 
 def load_config(path: Path | None = None, environment: Mapping[str, str] | None = None) -> Config:

@@ -32,7 +32,7 @@ from enfilade.toolboxes import Toolboxes
 from enfilade.transform import Transform
 from enfilade_sdk.errors import EnfiladeError
 from enfilade_sdk.invocation import File, Invocation
-from enfilade_sdk.messages import ToolInvokeMessage
+from enfilade_sdk.messages import LogStatus, ToolInvokeMessage, log_message
 from enfilade_sdk.prompts import PromptMessage
 
 _log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class Host:
             {"demo": ModelSettings(provider="demo")} | self.config.models, self.config.default_model
         )
         self.catalog = Catalog(self._discovered() if candidates is None else candidates, self._runner_of)
-        self._toolboxes = Toolboxes(self.config.tools, tools)
+        self._toolboxes = Toolboxes(self.config.tool_limits, self.config.tools, tools)
         self._storage = storage or MemoryStorage()
         self._launcher = Launcher()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -172,6 +172,9 @@ class Host:
         info = self.gateway.info(model)
         admitted = await self.open(self._strategy_of(agent, tools=info.tools))
         engine = await self._toolboxes.engine(agent.tools)
+        for refusal in engine.report.refusals:
+            _log.warning("run %s goes on without %s", run_id, refusal)
+            yield log_message("tool not loaded", data={"reason": str(refusal)}, status=LogStatus.ERROR)
         menu = engine.menu()
         invocation = Invocation(
             strategy=admitted.name,
