@@ -128,6 +128,16 @@ class Host:
         """
         return await self.catalog.admitted(name)
 
+    async def prepare(self, agent: AgentConfig) -> Admitted:
+        """Opens the strategy that an agent runs with and warms its model up, so that a run begins at once.
+
+        Raises:
+            EnfiladeError: The model is not known, or the strategy cannot be had.
+        """
+        model = self._model_of(agent)
+        self.gateway.warm(model)
+        return await self.open(self._strategy_of(agent, tools=self.gateway.info(model).tools))
+
     def resolve(self, name: str, agent: AgentConfig | None = None) -> ResolvedStrategy:
         """A strategy as the structural contract has it, with the model and tools of an agent.
 
@@ -168,9 +178,8 @@ class Host:
         self, agent: AgentConfig, question: Question, run_id: str, ledger: Ledger, seconds: float
     ) -> AsyncGenerator[ToolInvokeMessage, None]:
         model = self._model_of(agent)
-        self.gateway.warm(model)
         info = self.gateway.info(model)
-        admitted = await self.open(self._strategy_of(agent, tools=info.tools))
+        admitted = await self.prepare(agent)
         engine = await self._toolboxes.engine(agent.tools)
         for refusal in engine.report.refusals:
             _log.warning("run %s goes on without %s", run_id, refusal)
