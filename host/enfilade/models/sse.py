@@ -45,6 +45,8 @@ class SseReader:
         Raises:
             SseOverflowError: A line or an event is longer than the limit.
         """
+        if self._is_one_event(part):
+            return [SseEvent(part[6:-2])]
         if not self._started:
             part = self._start(part)
         if self._after_cr and part:
@@ -73,6 +75,16 @@ class SseReader:
         self._line(self._held_line(b""))
         event = self._line(b"")
         return [] if event is None else [event]
+
+    def _is_one_event(self, part: bytes) -> bool:
+        """Whether a part is exactly one plain event, as it is from servers that send each at once."""
+        return (
+            part.startswith(b"data: ")
+            and part.endswith(b"\n\n")
+            and not (self._pieces or self._data or self._name or self._after_cr or b"\r" in part)
+            and part.find(b"\n") == len(part) - 2
+            and len(part) <= self._limit
+        )
 
     def _start(self, part: bytes) -> bytes:
         """Takes off a byte order mark, which may itself be cut."""

@@ -1,0 +1,213 @@
+"""A stretch of reply that has begun like a tool call, while it can still become one."""
+
+import re
+from typing import Final, NamedTuple
+
+from enfilade.models.markup_calls import CALL_KEYS, MarkedCall, Menu, marked_calls, token
+from enfilade.models.repair import is_unterminated
+from enfilade.models.settings import Markup
+
+HOLD_LIMIT: Final = 2**18
+"""Characters of a block that are held back; a longer one is text."""
+
+_HEAD = 512
+_MAX_CLOSINGS = 8
+_TAGS = ("tool_call", "tool_calls", "toolcall", "function_call", "functioncall", "tool_use")
+
+
+class Opener(NamedTuple):
+    """How a block begins and ends; one without an end goes on to the end of the reply."""
+
+    text: str
+    kind: Markup
+    end: str = ""
+    inside: bool = False  # whether the opener itself belongs to what is read
+
+
+OPENERS: Final = (
+    *(Opener(f"<{tag}>", "tagged", f"</{tag}>") for tag in _TAGS),
+    Opener("<function=", "function", "</function>", inside=True),
+    Opener("[TOOL_CALLS]", "mistral"),
+    Opener("<|python_tag|>", "python_tag"),
+    Opener(token("tool calls begin"), "sections", token("tool calls end")),
+    Opener(token("tool call begin"), "sections", token("tool call end")),
+    Opener("<|tool_calls_section_begin|>", "sections", "<|tool_calls_section_end|>"),
+    Opener("<|tool_call_begin|>", "sections", "<|tool_call_end|>"),
+    Opener("<function_calls>", "invoke", "</function_calls>"),
+    Opener("<invoke ", "invoke", "</invoke>", inside=True),
+    Opener("```", "fenced", "```"),
+    Opener("{", "bare", inside=True),
+    Opener("[", "bare", inside=True),
+)
+
+_FENCE_WORDS = ("", "json", "tool_call", "tool_calls", "tool", "tool_code", "function_call", "xml")
+_STARTS = ("<function=", "<invoke ", "<tool_call>")
+_FIRST_KEY = re.compile(r'\s*(?:\[\s*)?(?:\{\s*(?:"([^"\\]*)("?))?)?')
+_FIRST_NAME = re.compile(r'\s*(?:\[\s*)?\{\s*"(?:name|tool|tool_name|function)"\s*:\s*"([^"\\]*)("?)')
+_WORD = re.compile(r"[\w.-]*")
+
+
+class Block:
+    """A block being held back.
+
+    Args:
+        opener: How it began.
+        menu: The tools that may be called.
+
+    Attributes:
+        opener: How it began.
+        calls: What it turned out to hold; None while that is open, and when it is no call.
+    """
+
+    def __init__(self, opener: Opener, menu: Menu) -> None:
+        self.opener = opener
+        self.calls: list[MarkedCall] | None = None
+        self._menu = menu
+        self._pieces: list[str] = []
+        self._size = 0
+        self._head = opener.text if opener.inside else ""
+        self._judged = -1
+        self._hopeless = False
+        self._tail = ""
+        self._closings = 0
+
+    def add(self, text: str) -> str | None:
+        """Takes the next text; what follows the block's end comes back, None while it has not ended."""
+        end = self.opener.end
+        if not end:
+            self._keep(text)
+            return None
+        at = (self._tail + text).find(end)
+        while at >= 0:
+            taken = at + len(end) - len(self._tail)
+            self._keep(text[:taken])
+            text, self._tail = text[taken:], ""
+            if self._closes():
+                return text
+            at = text.find(end)
+        self._keep(text)
+        self._tail = (self._tail + text)[1 - len(end) :]
+        return None
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether it can no more become a call; once it is, it stays so."""
+        if self._judged != len(self._head):
+            self._judged = len(self._head)
+            self._hopeless = not _may_become(self.opener.kind, self._head, self._menu)
+        return self._hopeless or self._size > HOLD_LIMIT
+
+    def finish(self) -> None:
+        """Reads it at the end of the reply, when its end marker is missing."""
+        body = self._body()
+        if self.opener.kind == "fenced":
+            body = body.rstrip().removesuffix("```")
+        self._read(body)
+
+    @property
+    def broken_call(self) -> tuple[str, str] | None:
+        """The tool it calls, and what there is of the arguments, when the reply was cut off inside of it."""
+        named = _FIRST_NAME.match(self._head)
+        if self.opener.kind in ("fenced", "bare") or self.is_hopeless or named is None or not named[2]:
+            return None
+        return named[1].removeprefix("functions."), self.source
+
+    @property
+    def source(self) -> str:
+        """All of it as the model wrote it, without its opener."""
+        return "".join(self._pieces)
+
+    def _read(self, body: str) -> None:
+        if not self.is_hopeless:
+            self.calls = marked_calls(self.opener.kind, body, self._menu)
+
+    def _closes(self) -> bool:
+        """Whether the end marker that was just met is the block's end, and not part of a JSON string."""
+        self._closings += 1
+        body = self._body().removesuffix(self.opener.end)
+        self._read(body)
+        if self.calls is not None or self.is_hopeless or self._closings >= _MAX_CLOSINGS:
+            return True
+        start = body.find("{")
+        return start < 0 or not is_unterminated(body[start:])
+
+    def _body(self) -> str:
+        body = (self.opener.text if self.opener.inside else "") + self.source
+        return body.partition("\n")[2] if self.opener.kind == "fenced" else body
+
+    def _keep(self, text: str) -> None:
+        self._pieces.append(text)
+        self._size += len(text)
+        if len(self._head) < _HEAD:
+            self._head += text[: _HEAD - len(self._head)]
+
+
+def _may_become(kind: Markup, head: str, menu: Menu) -> bool:
+    """Whether a block that begins like this may be a call. What is refused here stays refused, however it goes on."""
+    if kind == "fenced":
+        word, line_end, body = head.partition("\n")
+        if line_end:
+            return word.strip() in _FENCE_WORDS and _value_start(body, menu)
+        return any(known.startswith(word.strip()) for known in _FENCE_WORDS)
+    if kind == "bare":
+        return _json_start(head, menu)
+    if kind == "function":
+        return _name_start(head.removeprefix("<function="), menu, ends=">")
+    if kind == "invoke":
+        return _invoke_start(head, menu)
+    if kind == "sections":
+        return True
+    body = head.lstrip()
+    return (
+        not body
+        or (kind == "tagged" and _agree(body, "```"))
+        or _value_start(body, menu)
+        or _name_start(body, menu, ends=" \r\n<{[")
+    )
+
+
+def _value_start(head: str, menu: Menu) -> bool:
+    body = head.lstrip()
+    if body[:1] in ("{", "["):
+        return _json_start(body, menu)
+    return any(_agree(body, start) for start in _STARTS)
+
+
+def _invoke_start(head: str, menu: Menu) -> bool:
+    body, literal = head.lstrip(), '<invoke name="'
+    if len(body) <= len(literal):
+        return _agree(body, literal)
+    return body.startswith(literal) and _name_start(body[len(literal) :], menu, ends='"')
+
+
+def _agree(text: str, start: str) -> bool:
+    """Whether a text begins with something, or is a beginning of it."""
+    return text.startswith(start) or start.startswith(text)
+
+
+def _json_start(head: str, menu: Menu) -> bool:
+    found = _FIRST_KEY.match(head)
+    if found is None:
+        return False
+    key, ended = found[1], found[2]
+    if key is None:
+        return found.end() == len(head)
+    if not (key in CALL_KEYS if ended else any(known.startswith(key) for known in CALL_KEYS)):
+        return False
+    named = _FIRST_NAME.match(head)
+    return named is None or _is_on(menu, named[1], whole=bool(named[2]))
+
+
+def _name_start(text: str, menu: Menu, *, ends: str) -> bool:
+    word = _WORD.match(text)
+    name = word[0] if word else ""
+    if len(name) == len(text):
+        return _is_on(menu, name, whole=False)
+    return text[len(name)] in ends and _is_on(menu, name, whole=True)
+
+
+def _is_on(menu: Menu, name: str, *, whole: bool) -> bool:
+    bare = name.removeprefix("functions.")
+    if whole:
+        return bare in menu
+    return any(known.startswith(bare) for known in menu) or "functions.".startswith(name)

@@ -1,0 +1,193 @@
+"""Models behind any OpenAI-compatible endpoint.
+
+The openai client does what it is good at: authorization, retries before the first byte, `Retry-After`, addresses,
+errors. Requests are written and answers are read here, because its own objects cost ten times as much for each chunk
+and its stream accumulator trusts what many servers get wrong.
+"""
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import AsyncGenerator, Iterator
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, cast
+
+from enfilade.models.assembly import ReplyAssembly
+from enfilade.models.connection import Address, address_of, build_client, is_imported
+from enfilade.models.failures import Failures
+from enfilade.models.quirks import Quirks
+from enfilade.models.reply_stream import ReplyStream
+from enfilade.models.request import chat_request, completion_request, known_tools
+from enfilade.models.settings import ModelSettings
+from enfilade_sdk.errors import ModelFailedError
+from enfilade_sdk.invocation import ModelInfo
+from enfilade_sdk.prompts import ModelChunk, ModelRequest, ModelResult
+
+if TYPE_CHECKING:
+    import httpx2
+    import openai
+
+_DRAIN_SECONDS = 0.2
+
+
+class OpenAIProvider:
+    """Asks OpenAI-compatible endpoints. Clients are made once for each address, in a thread, when first needed."""
+
+    def __init__(self) -> None:
+        self._clients: dict[Address, Future[openai.AsyncOpenAI]] = {}
+        self._quirks: dict[tuple[str | None, str], Quirks] = {}
+
+    def info(self, model: ModelSettings) -> ModelInfo:
+        """What a strategy is told of the model."""
+        return model.info()
+
+    def warm(self, model: ModelSettings) -> None:
+        """Begins to import the client's library and to make the client."""
+        with contextlib.suppress(ModelFailedError):  # told when the model is called
+            self._client(address_of(model))
+
+    async def stream(
+        self, model: ModelSettings, request: ModelRequest
+    ) -> AsyncGenerator[ModelChunk | ModelResult, None]:
+        """Asks the model once; see `ModelProvider.stream`."""
+        started = time.perf_counter()
+        address = address_of(model)
+        future = self._client(address)
+        client = future.result() if future.done() else await asyncio.wrap_future(future)
+        failures = Failures(model, address.secrets, str(client.base_url))
+        if request.tools and not model.tools:
+            text = "it is set up as a model that takes no tools (tools = false): use the strategy chain-of-thought"
+            raise failures.failed(text, kind="configuration")
+        quirks = self._quirks.setdefault((address.base_url, model.name), Quirks())
+        assembly = ReplyAssembly(
+            tools=request.tools, known=known_tools(request.messages), markups=model.text_tool_calls
+        )
+        reply = ReplyStream(assembly, failures)
+        response = await _open(client, model, request, quirks, failures)
+        with _told(failures):
+            async with contextlib.aclosing(_body(response)) as body:
+                async for part in body:
+                    for chunk in reply.feed(part):
+                        yield chunk
+                    if reply.is_done:
+                        await _drain(body)
+                        break
+        for chunk in reply.end():
+            yield chunk
+        if assembly.reasoning_field is not None:
+            quirks.reasoning_field = assembly.reasoning_field
+        yield ModelResult(
+            message=assembly.message(),
+            finish_reason=assembly.finish_reason,
+            usage=assembly.usage,
+            model=assembly.model or model.name,
+            seconds=time.perf_counter() - started,
+        )
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        clients, self._clients = self._clients, {}
+        for future in clients.values():
+            if future.done() and future.exception() is None:
+                await future.result().close()
+
+    def _client(self, address: Address) -> "Future[openai.AsyncOpenAI]":
+        future = self._clients.get(address)
+        if future is None or (future.done() and future.exception() is not None):
+            future = self._clients[address] = Future()
+            if is_imported():
+                _build(address, future)
+            else:
+                # A daemon: a program that ends early must not wait for an import.
+                threading.Thread(target=_build, args=(address, future), name="openai-import", daemon=True).start()
+        return future
+
+
+def _build(address: Address, future: "Future[openai.AsyncOpenAI]") -> None:
+    try:
+        future.set_result(build_client(address))
+    except BaseException as error:  # noqa: BLE001 - raised again where the future is awaited
+        future.set_exception(error)
+
+
+async def _open(
+    client: "openai.AsyncOpenAI", model: ModelSettings, request: ModelRequest, quirks: Quirks, failures: Failures
+) -> "httpx2.Response":
+    """Sends the request; where the endpoint refuses something optional, once more without it."""
+    import openai
+
+    completion = request.completion or model.completion
+    path, write = ("completions", completion_request) if completion else ("chat/completions", chat_request)
+    url = f"{client.base_url}{path}"  # whole, because the client takes twice as long to join a path to its base
+    while True:
+        outgoing = write(model, request, quirks)
+        try:
+            return await _post(client, url, outgoing.body)
+        except openai.APIStatusError as error:
+            body = error.response.content
+            if not quirks.learn(error.status_code, body.decode("utf-8", "replace"), outgoing.optional):
+                raise failures.refused(error.status_code, body) from None
+        except openai.APITimeoutError:
+            text = f"no answer within {model.timeout:g} seconds"
+            raise failures.failed(text, kind="timeout", retryable=True) from None
+        except openai.APIConnectionError as error:
+            text = f"there is no connection ({_cause(error)}): is the endpoint up, and its address right?"
+            raise failures.failed(text, kind="connection", retryable=True) from None
+        except openai.OpenAIError as error:
+            raise failures.failed(f"the client refused: {error}", kind="configuration") from None
+
+
+async def _post(client: "openai.AsyncOpenAI", url: str, body: bytes) -> "httpx2.Response":
+    import httpx2
+    import openai
+
+    response = await client.post(
+        url,
+        cast_to=httpx2.Response,
+        content=body,
+        stream=True,
+        stream_cls=openai.AsyncStream[object],
+    )
+    return cast("httpx2.Response", response)  # `cast_to` wins over `stream_cls` for a bare response
+
+
+def _body(response: "httpx2.Response") -> AsyncGenerator[bytes, None]:
+    """The bytes of an answer as they come; closing the generator closes the answer."""
+    return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+
+
+@contextlib.contextmanager
+def _told(failures: Failures) -> Iterator[None]:
+    """Says in words what breaks an answer that has begun."""
+    import httpx2
+
+    try:
+        yield
+    except httpx2.TimeoutException:
+        text = f"nothing more came for {failures.model.timeout:g} seconds, in the middle of the answer"
+        raise failures.failed(text, kind="timeout", retryable=True) from None
+    except httpx2.HTTPError as error:
+        text = f"the connection broke in the middle of the answer ({_words(error)})"
+        raise failures.failed(text, kind="cut", retryable=True) from None
+
+
+async def _drain(body: AsyncGenerator[bytes, None]) -> None:
+    """Reads to the end of the body, if that is at hand, so that the connection can be used again."""
+    import httpx2
+
+    with contextlib.suppress(TimeoutError, httpx2.HTTPError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            async for _ in body:
+                pass
+
+
+def _cause(error: BaseException) -> str:
+    """The innermost reason of an error, in words."""
+    while error.__cause__ is not None or error.__context__ is not None:
+        error = error.__cause__ or error.__context__ or error
+    return _words(error)
+
+
+def _words(error: BaseException) -> str:
+    return str(error) or type(error).__name__

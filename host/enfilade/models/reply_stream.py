@@ -1,0 +1,173 @@
+"""Reads the body of an answer: an event stream, or one JSON value whatever was asked for."""
+
+from collections.abc import Iterable
+
+import orjson
+
+from enfilade.models.assembly import ReplyAssembly, ReplyTooLongError
+from enfilade.models.calls import TooManyCallsError
+from enfilade.models.event import read_event
+from enfilade.models.failures import Failures, error_in, reason_in
+from enfilade.models.sse import SseEvent, SseOverflowError, SseReader
+from enfilade_sdk.errors import ModelFailedError
+from enfilade_sdk.prompts import ModelChunk
+
+BODY_LIMIT = 64 * 2**20
+"""Bytes that one answer may have, with all its framing."""
+
+_EXCERPT = 300
+_DONE = b"[DONE]"
+_BLANK = b" \t\r\n\xef\xbb\xbf"
+
+
+class ReplyStream:
+    """From the bytes of one answer to chunks for display; the message grows in the assembly.
+
+    What the body is, its first character tells: `{` or `[` is JSON (one value, or one a line), `<` a page, anything
+    else an event stream. Content types are not believed: many servers send the wrong one.
+
+    Args:
+        assembly: Where the reply is put together.
+        failures: Makes the errors.
+    """
+
+    def __init__(self, assembly: ReplyAssembly, failures: Failures) -> None:
+        self._assembly = assembly
+        self._failures = failures
+        self._sse = SseReader()
+        self._kind = b""
+        self._is_stream = False
+        self._whole: list[bytes] = []
+        self._first = b""
+        self._size = 0
+        self._is_value = False
+        self.is_done = False
+
+    def feed(self, part: bytes) -> list[ModelChunk]:
+        """The chunks that the next bytes bring.
+
+        Raises:
+            ModelFailedError: They bring an error, or what cannot be read.
+        """
+        self._size += len(part)
+        if self._size > BODY_LIMIT:
+            raise self._failures.failed(f"the answer has more than {BODY_LIMIT} bytes", kind="overflow")
+        if not self._is_stream:
+            part = self._begin(part)
+        try:
+            events = self._sse.feed(part) if self._is_stream else ()
+        except SseOverflowError as error:
+            raise self._failures.failed(str(error), kind="overflow") from None
+        return self._events(events)
+
+    def _begin(self, part: bytes) -> bytes:
+        """Finds out from the first character what the body is; what the event stream is to read comes back."""
+        if not self._kind:
+            part = part.lstrip(_BLANK)
+            self._kind = part[:1]
+            self._is_stream = self._kind not in (b"", b"{", b"[", b"<")
+            if self._is_stream:
+                self._first = part[:_EXCERPT]
+                return part
+        self._whole.append(part)
+        return b""
+
+    def end(self) -> list[ModelChunk]:
+        """The chunks that were held back, once the body is at its end.
+
+        Raises:
+            ModelFailedError: The reply is not whole.
+        """
+        chunks: list[ModelChunk] = []
+        if not self.is_done:
+            chunks = self._events([SseEvent(value) for value in self._values()] if self._whole else self._sse.end())
+            self._check_whole()
+        if (last := self._assembly.end()) is not None:
+            chunks.append(last)
+        return chunks
+
+    def _events(self, events: Iterable[SseEvent]) -> list[ModelChunk]:
+        """The chunks of events that arrived together; neighbours become one, where that keeps their order."""
+        chunks: list[ModelChunk] = []
+        for data, name in events:
+            if self.is_done or not data:
+                continue
+            if data == _DONE or data.strip() == _DONE:
+                self._finish()
+            elif (chunk := self._event(data, name)) is None:
+                continue
+            elif chunks and _follows(chunks[-1], chunk):
+                chunks[-1] = _together(chunks[-1], chunk)
+            else:
+                chunks.append(chunk)
+        return chunks
+
+    def _event(self, data: bytes, name: bytes) -> ModelChunk | None:
+        try:
+            event = read_event(data)
+        except (ValueError, RecursionError):
+            if name == b"error":
+                raise self._failures.in_stream(reason_in(data)) from None
+            raise self._unreadable(data) from None
+        if not isinstance(event, dict):
+            if event is None:
+                return None
+            raise self._failures.in_stream(event) if name == b"error" else self._unreadable(data)
+        if (name or b'"error"' in data or "choices" not in event) and (error := error_in(event, name)) is not None:
+            raise self._failures.in_stream(error)
+        try:
+            return self._assembly.feed(event)
+        except (ReplyTooLongError, TooManyCallsError) as error:
+            raise self._failures.failed(str(error), kind="overflow") from None
+
+    def _finish(self) -> None:
+        self.is_done = True
+        if not self._assembly.is_finished and self._assembly.is_empty:
+            raise self._empty()
+
+    def _values(self) -> list[bytes]:
+        """The JSON body; of a list its items, of several lines each line."""
+        body = b"".join(self._whole).strip(_BLANK)
+        if body.startswith(b"<"):
+            text = f"it answered with a web page instead of a reply: {reason_in(body)}"
+            raise self._failures.failed(text, kind="garbage", retryable=True)
+        try:
+            value = read_event(body)
+        except (ValueError, RecursionError):
+            return [line for line in body.splitlines() if line.strip()]
+        self._is_value = True
+        return [orjson.dumps(item) for item in value] if isinstance(value, list) else [body]
+
+    def _check_whole(self) -> None:
+        assembly = self._assembly
+        if assembly.is_finished or (self._is_value and assembly.has_begun):
+            return
+        if assembly.is_empty and not assembly.has_begun:
+            raise self._empty()
+        raise self._failures.failed(
+            "the connection was closed in the middle of the answer (neither a finish reason nor [DONE] came)",
+            kind="cut",
+            retryable=True,
+        )
+
+    def _empty(self) -> ModelFailedError:
+        came = reason_in(self._first or b"".join(self._whole)[:_EXCERPT])
+        text = f"the answer was empty{f'; all that came was: {came}' if came else ''}"
+        return self._failures.failed(text, kind="empty", retryable=True)
+
+    def _unreadable(self, data: bytes) -> ModelFailedError:
+        text = f"a piece of the answer is not JSON: {reason_in(data)}"
+        return self._failures.failed(text, kind="garbage", retryable=True)
+
+
+def _follows(before: ModelChunk, after: ModelChunk) -> bool:
+    """Whether two chunks can be one: thought comes first in a chunk, then text, then calls."""
+    if before.tool_calls:
+        return not (after.text or after.reasoning)
+    return not (before.text and after.reasoning)
+
+
+def _together(before: ModelChunk, after: ModelChunk) -> ModelChunk:
+    return ModelChunk(
+        before.text + after.text, before.reasoning + after.reasoning, before.tool_calls + after.tool_calls
+    )
