@@ -108,7 +108,7 @@ def load_config(path: Path | None = None, environment: Mapping[str, str] | None 
         ConfigError: The file cannot be read, or a setting is not valid; every fault is named with its place.
     """
     variables = os.environ if environment is None else environment
-    file = path or _found(variables)
+    file = path or config_file(variables)
     values = read_toml(file) if file is not None else {}
     overlay(values, variables)
     try:
@@ -160,7 +160,8 @@ def _toml_value(text: str) -> Any:
         return text
 
 
-def _found(variables: Mapping[str, str]) -> Path | None:
+def config_file(variables: Mapping[str, str]) -> Path | None:
+    """The configuration file there is: `ENFILADE_CONFIG`, `./enfilade.toml`, the user's configuration folder."""
     if named := variables.get("ENFILADE_CONFIG"):
         return Path(named)
     home = variables.get("XDG_CONFIG_HOME") or f"{variables.get('HOME', '')}/.config"
