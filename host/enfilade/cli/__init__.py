@@ -1,0 +1,3 @@
+"""The `enfilade` command."""
+
+from enfilade.cli.program import main as main

@@ -1,0 +1,60 @@
+"""`enfilade run`: one question, one run."""
+
+import logging
+
+from enfilade.briefing import Question
+from enfilade.cli.answer import answered, ready_agent
+from enfilade.cli.exit_code import DONE, FAILED
+from enfilade.cli.failure import exit_code_of, failed
+from enfilade.cli.json_sink import JsonSink
+from enfilade.cli.logs import show_logs
+from enfilade.cli.loop_thread import LoopThread
+from enfilade.cli.options import AskOptions
+from enfilade.cli.question import question_text
+from enfilade.cli.screen import ReaderGoneError, Screen
+from enfilade.cli.setup import Setup, setup_of
+from enfilade.cli.signals import Interrupted, Signals
+from enfilade.cli.sink import Sink
+from enfilade.cli.text_sink import TextSink
+from enfilade.host import Host
+from enfilade.outcome import Outcome, Status
+from enfilade_sdk.errors import EnfiladeError, InternalError, RunCancelled
+
+_log = logging.getLogger(__name__)
+
+
+def ask(question: str, options: AskOptions) -> int:
+    """Asks an agent one question and shows the run; gives the exit code."""
+    with Signals() as signals:
+        screen = Screen.claim()
+        show_logs(screen, verbose=options.verbose)
+        sink: Sink = JsonSink(screen) if options.json else TextSink(screen)
+        try:
+            return _asked(question, options, sink, signals)
+        except Interrupted:
+            error = RunCancelled("the run was cancelled before it began")
+            sink.end(Outcome(status=Status.CANCELLED, error=error))
+            raise
+        except EnfiladeError as error:
+            sink.end(failed(error))
+            return exit_code_of(error)
+        except ReaderGoneError:
+            return FAILED
+        except Exception as error:  # noqa: BLE001 - a fault of ours; whoever reads JSON gets the last line all the same
+            _log.exception("a fault of the command itself")
+            sink.end(failed(InternalError(f"{type(error).__name__}: {error} (-v shows more; please report it)")))
+            return FAILED
+
+
+def _asked(question: str, options: AskOptions, sink: Sink, signals: Signals) -> int:
+    setup = setup_of(options)
+    text = question_text(question)
+    with LoopThread() as loop:
+        outcome = loop.finish(_outcome(setup, text, sink), signals, sink.last_word)
+    return DONE if outcome.status is Status.SUCCEEDED else FAILED
+
+
+async def _outcome(setup: Setup, text: str, sink: Sink) -> Outcome:
+    async with Host(setup.config, candidates=setup.candidates) as host:
+        agent = await ready_agent(host, setup)
+        return await answered(host, agent, Question(text, seconds=setup.seconds), sink)

@@ -1,0 +1,65 @@
+"""Plugins by what a user calls them: a strategy, a plugin, or a class in the current folder."""
+
+from pathlib import Path
+
+from enfilade.candidate import Candidate, Isolation, Offer
+from enfilade.cli.usage import CommandLineError
+from enfilade.config import Config
+from enfilade.discovery.configured import configured_candidates
+from enfilade.discovery.entry_points import installed_candidates
+from enfilade.errors import StrategyNotFoundError, near_matches
+
+
+def discovered(config: Config) -> list[Candidate]:
+    """Every installed or configured plugin; nothing of one runs."""
+    return installed_candidates(config.plugins, config.isolation) + configured_candidates(config.plugins)
+
+
+def is_target(name: str) -> bool:
+    """Whether a name is that of a class: `module:Class`, `file.py:Class`."""
+    return ":" in name
+
+
+def target_candidate(target: str, isolation: Isolation = "process") -> Candidate:
+    """The plugin that a class makes, its module looked for in the current folder (or the file's) first.
+
+    Raises:
+        CommandLineError: The text has another form, or there is no such file.
+    """
+    module, _, attribute = target.partition(":")
+    folder = Path.cwd()
+    if module.endswith(".py"):
+        file = Path(module).absolute()
+        if not file.is_file():
+            raise CommandLineError(f"there is no file {module}; expected FILE.py:Class or module:Class")
+        module, folder = file.stem, file.parent
+    if not module or not all(part.isidentifier() for part in f"{module}.{attribute}".split(".")):
+        raise CommandLineError(f"expected module:Class or FILE.py:Class, got {target!r}")
+    return Candidate(
+        plugin=target,
+        origin=str(folder),
+        offers=(Offer(target, f"{module}:{attribute}"),),
+        isolation=isolation,
+        paths=(str(folder),),
+    )
+
+
+def candidates_named(name: str, config: Config) -> list[Candidate]:
+    """The plugins that offer a strategy of that name, or are called so, or the one that a class makes.
+
+    A plugin that only itself can say what it offers is among them when none else is.
+
+    Raises:
+        StrategyNotFoundError: There is none; the text lists near matches.
+        CommandLineError: It looks like a class and is none.
+    """
+    if is_target(name):
+        return [target_candidate(name)]
+    found = discovered(config)
+    offering = [candidate for candidate in found if any(offer.name == name for offer in candidate.offers)]
+    named = [candidate for candidate in found if candidate.plugin == name]
+    silent = [candidate for candidate in found if not candidate.offers]
+    if not (offering or named or silent):
+        known = {offer.name for candidate in found for offer in candidate.offers} | {c.plugin for c in found}
+        raise StrategyNotFoundError(f"there is no strategy or plugin {name!r}; {near_matches(name, known)}")
+    return offering or named or silent

@@ -1,0 +1,44 @@
+"""`enfilade plugins`."""
+
+import click
+
+from enfilade.cli.lazy import call
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Show the logs of the host and what plugins print.")
+
+
+@click.group(short_help="List, look at and check strategies.")
+def plugins() -> None:
+    """The strategies that are installed or configured."""
+
+
+@plugins.command("list")
+@_JSON
+def list_(*, as_json: bool) -> int:
+    """List the strategies. Reads metadata only: nothing of a plugin runs."""
+    return call("enfilade.cli.plugin_list:show", as_json)
+
+
+@plugins.command()
+@click.argument("name")
+@_JSON
+@_VERBOSE
+def info(name: str, *, as_json: bool, verbose: bool) -> int:
+    """Open a strategy and show its parameters (with --json their JSON Schema too).
+
+    NAME is a strategy or a plugin of 'enfilade plugins list', or module:Class in the current folder.
+    """
+    return call("enfilade.cli.plugin_info:show", name, as_json, verbose)
+
+
+@plugins.command()
+@click.argument("name", metavar="NAME|module:Class")
+@_JSON
+@_VERBOSE
+def check(name: str, *, as_json: bool, verbose: bool) -> int:
+    """Open a strategy in a process of its own and list everything that speaks against it.
+
+    NAME is a strategy or a plugin of 'enfilade plugins list'; module:Class is looked for in the current folder first.
+    """
+    return call("enfilade.cli.plugin_check:show", name, as_json, verbose)

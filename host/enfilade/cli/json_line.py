@@ -1,0 +1,33 @@
+"""Values as lines of JSON that every reader takes."""
+
+import json
+import math
+from typing import Any
+
+
+def json_line(value: Any) -> bytes:
+    """One line of JSON, UTF-8. What JSON has no word for (NaN, infinity) is null; a lone surrogate is escaped."""
+    return json_text(value).encode() + b"\n"
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    """JSON text; see `json_line`."""
+    separators = (",", ":") if indent is None else (",", ": ")
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, allow_nan=False, indent=indent, separators=separators)
+    except ValueError:
+        return json_text(_finite(value), indent=indent)
+    return text
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value

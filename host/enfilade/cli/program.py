@@ -1,0 +1,83 @@
+"""The command from its words to its exit code."""
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Sequence
+
+import click
+
+from enfilade.cli.exit_code import FAILED, SIGNALLED, USAGE
+from enfilade.cli.lazy import LazyGroup, call
+from enfilade.cli.signals import Interrupted
+from enfilade_sdk.errors import EnfiladeError
+
+_COMMANDS = {
+    "run": "enfilade.cli.commands.run:run",
+    "chat": "enfilade.cli.commands.chat:chat",
+    "plugins": "enfilade.cli.commands.plugins:plugins",
+    "models": "enfilade.cli.commands.models:models",
+    "tools": "enfilade.cli.commands.tools:tools",
+    "doctor": "enfilade.cli.commands.doctor:doctor",
+}
+_THREAD_SECONDS = 0.2
+
+
+@click.group(cls=LazyGroup, targets=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="enfilade", message="%(prog)s %(version)s")
+def enfilade() -> None:
+    """Ask agents, whose strategies are plugins in processes of their own.
+
+    \b
+    enfilade run "What is 12 * 7?" -t calculator
+    enfilade doctor
+    """  # noqa: D301 - click's mark for lines that stay as they are
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command and gives its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    code = _exit_code(words)
+    _end(code)
+    return code
+
+
+def _exit_code(words: list[str]) -> int:
+    try:
+        result = enfilade.main(args=words, prog_name="enfilade", standalone_mode=False)
+        return int(result or 0)
+    except click.UsageError as error:
+        error.show()
+        return _usage(error, words)
+    except click.ClickException as error:
+        error.show()
+        return FAILED
+    except EnfiladeError as error:
+        return call("enfilade.cli.failure:show", error)
+    except Interrupted as interrupted:
+        return interrupted.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return SIGNALLED + 2
+
+
+def _usage(error: click.UsageError, words: list[str]) -> int:
+    """Also gives whoever reads JSON Lines of `run` their last line."""
+    command = error.ctx.command.name if error.ctx is not None else None
+    if command == "run" and "--json" in words:
+        call("enfilade.cli.failure:print_outcome", error.format_message())
+    return USAGE
+
+
+def _end(code: int) -> None:
+    """Leaves nothing for the interpreter to wait for: a thread at a name look-up may take half a minute."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    deadline = time.monotonic() + _THREAD_SECONDS
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join(max(0.0, deadline - time.monotonic()))
+            if thread.is_alive():
+                os._exit(code)

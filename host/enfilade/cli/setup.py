@@ -1,0 +1,113 @@
+"""What the options come to: the host's configuration, the agent, the plugins."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from enfilade.agent import AgentConfig
+from enfilade.candidate import Candidate
+from enfilade.cli.candidates import discovered, is_target, target_candidate
+from enfilade.cli.options import AskOptions
+from enfilade.cli.usage import CommandLineError
+from enfilade.config import Config, faults_of, load_config
+from enfilade.models.settings import ModelSettings
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A host and an agent as they were asked for.
+
+    Attributes:
+        config: The configuration, with what the command line puts over it.
+        agent: The agent file, with what the command line puts over it; without `params`.
+        candidates: The plugins.
+        params: `KEY=VALUE` texts for the strategy, which has to be opened to read them.
+        seconds: The time of one question; None leaves it to the configuration.
+    """
+
+    config: Config
+    agent: AgentConfig
+    candidates: tuple[Candidate, ...]
+    params: tuple[str, ...] = ()
+    seconds: float | None = None
+
+
+def setup_of(options: AskOptions) -> Setup:
+    """Reads the configuration and the agent file, and puts the options over them.
+
+    Raises:
+        ConfigError: A file cannot be used; every fault is named with its place.
+        CommandLineError: An option cannot be used.
+    """
+    agent = _agent(options)
+    config = _with_endpoint(_with_isolation(load_config(), options), agent, options)
+    candidates = discovered(config)
+    strategy = agent.strategy or config.default_strategy
+    if is_target(strategy):
+        candidates.append(target_candidate(strategy, config.isolation))
+    return Setup(config, agent, tuple(candidates), options.params, options.timeout)
+
+
+def _agent(options: AskOptions) -> AgentConfig:
+    agent = AgentConfig() if options.agent is None else AgentConfig.read(options.agent)
+    given = {
+        "strategy": options.strategy,
+        "model": options.model,
+        "prompt": options.instruction,
+        "max_iteration": options.max_iteration,
+        "tools": tuple({"tool": spec, "required": True} for spec in options.tools) or None,
+    }
+    return _over(_without_rivals(agent, options), given)
+
+
+def _without_rivals(agent: AgentConfig, options: AskOptions) -> AgentConfig:
+    """The agent without what the options say in the other of the two ways there are."""
+    named = {pair.partition("=")[0] for pair in options.params}
+    changes: dict[str, Any] = {}
+    if "max_iteration" in named:
+        changes["max_iteration"] = None
+    if "instruction" in named:
+        changes["prompt"] = ""
+    given = named | ({"max_iteration"} if options.max_iteration is not None else set())
+    given |= {"instruction"} if options.instruction is not None else set()
+    changes["parameters"] = {name: value for name, value in agent.parameters.items() if name not in given}
+    return agent.model_copy(update=changes)
+
+
+def _with_isolation(config: Config, options: AskOptions) -> Config:
+    if options.isolation is None:
+        return config
+    plugins = {name: chosen.model_copy(update={"isolation": None}) for name, chosen in config.plugins.items()}
+    return config.model_copy(update={"isolation": options.isolation, "plugins": plugins})
+
+
+def _with_endpoint(config: Config, agent: AgentConfig, options: AskOptions) -> Config:
+    """The configuration with the model at the endpoint that was given, whether it has the model or not."""
+    if options.base_url is None and options.api_key_env is None:
+        return config
+    name = agent.model or config.default_model
+    known = config.models.get(name)
+    if known is None and not (options.base_url and agent.model):
+        missing = "-m NAME, what the endpoint calls the model" if options.base_url else "--base-url URL"
+        raise CommandLineError(f"there is no model {name!r} in the configuration, so give {missing}")
+    given = {"base_url": options.base_url, "api_key_env": options.api_key_env}
+    kind = {"provider": "openai"} if options.base_url else {}
+    settings = _over(known or ModelSettings(name=name, tools=True), given | kind)
+    return config.model_copy(update={"models": {**config.models, name: settings}})
+
+
+def _over(model: _Model, given: Mapping[str, Any]) -> _Model:
+    """A model with what was given (None is not given) put over it.
+
+    Raises:
+        CommandLineError: Something that was given is not valid.
+    """
+    kept = {name: getattr(model, name) for name in model.model_fields_set}
+    try:
+        return type(model).model_validate(kept | {name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        raise CommandLineError(faults_of(error, "the command line")) from None

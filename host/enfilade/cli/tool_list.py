@@ -1,0 +1,38 @@
+"""`enfilade tools`."""
+
+from pathlib import Path
+from typing import Any
+
+from enfilade.cli.exit_code import DONE
+from enfilade.cli.listing import print_json, print_table
+from enfilade.config import Config, load_config
+from enfilade.tools.registry import SourceRegistry
+from enfilade.tools.threads import Threads
+
+_COLUMNS = ("name", "origin", "description")
+
+
+def show(as_json: bool) -> int:
+    """Prints the tools that can be asked for by name; functions of one's own need no listing."""
+    rows = _configured(load_config()) + _available()
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(_COLUMNS, rows)
+    return DONE
+
+
+def _configured(config: Config) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "origin": "configuration" if entry.enabled else "configuration (disabled)",
+            "description": entry.description or f"the tool {entry.label}",
+        }
+        for name, entry in config.tools.items()
+    ]
+
+
+def _available() -> list[dict[str, Any]]:
+    found = SourceRegistry(Path.cwd(), Threads()).available()
+    return [{"name": tool.spec, "origin": tool.origin, "description": tool.description or None} for tool in found]
