@@ -1,0 +1,112 @@
+"""An input that is text: a sentence, a query, code."""
+
+from enfilade_cot.actions import CUT, TOO_LONG
+from enfilade_cot.events import Action, Json
+from enfilade_cot.fences import closing, opening
+from enfilade_cot.labels import Hold
+from enfilade_cot.lines import Lines, line_pattern
+from enfilade_cot.reader import read_whole
+from enfilade_cot.spacing import trim
+from enfilade_cot.tape import Tape
+from enfilade_cot.turns import Draft, Fence, ToDrop, ToInputText, Turn
+
+_PAIRS = {"`": "`", "'": "'", "\u201c": "\u201d"}
+
+
+class InputText(Lines):
+    """Holds the text up to the next label outside code blocks, or up to the end of the block it stands in."""
+
+    def __init__(self, tape: Tape, turn: ToInputText) -> None:
+        super().__init__(line_pattern(rf"`{{3}}|~{{3}}|{tape.grammar.head}"))
+        self._draft = turn.draft
+        self._outer = turn.fence
+        self._inner: Fence | None = None
+        self._pieces = [turn.begun] if turn.begun else []
+        self._size = len(turn.begun)
+        self._label_inside: int | None = None  # pieces before the first label in a code block that is still open
+        tape.line_start = turn.fence is not None
+
+    def step(self, tape: Tape) -> Turn | None:
+        """Reads on; too long a text is an error."""
+        turn = super().step(tape)
+        if self._size <= tape.max_object:
+            return turn
+        text = "".join(self._pieces)
+        tape.push_back(text[tape.max_object :])
+        tape.fail(TOO_LONG, self._draft.raw + text[: tape.max_object])
+        return ToDrop()
+
+    def head(self, tape: Tape) -> Turn | Hold | None:
+        """A label or the closing line ends it; in a code block within it, neither does."""
+        if self._size > tape.max_object:
+            return ToDrop()
+        fence = self._inner or self._outer
+        end = closing(fence, tape.buf, tape.pos, eof=tape.eof) if fence else None
+        if end is Hold.MORE:
+            return end
+        if end is not None and self._inner is None:
+            tape.take(end)
+            return self._finish(tape, "".join(self._pieces), code=True)
+        label = tape.grammar.match(tape.buf, tape.pos, eof=tape.eof)
+        inner = opening(tape.buf, tape.pos, eof=tape.eof) if fence is None else None
+        if label is Hold.MORE or inner is Hold.MORE:
+            return Hold.MORE
+        if label is not None and fence is None:
+            return self._finish(tape, "".join(self._pieces))
+        if end is not None:
+            self._inner, self._label_inside = None, None
+        elif inner is not None:
+            self._inner = inner[0]
+        elif label is not None and self._label_inside is None:
+            self._label_inside = len(self._pieces)
+        tape.line_start = False
+        return None
+
+    def say(self, tape: Tape, end: int) -> None:
+        """Held."""
+        self._size += end - tape.pos
+        self._pieces.append(tape.take(end))
+
+    def ended(self, tape: Tape) -> Turn | None:
+        """The reply ends: so does the input, at the label in a block that was never closed if there is one."""
+        if self._size > tape.max_object:
+            return ToDrop()
+        if tape.cut:
+            tape.fail(CUT, self._draft.raw + "".join(self._pieces))
+            return ToDrop()
+        upto = len(self._pieces) if self._label_inside is None else self._label_inside
+        rest = "".join(self._pieces[upto:])
+        turn = self._finish(tape, "".join(self._pieces[:upto]), code=self._outer is not None)
+        tape.push_back(rest)
+        return turn
+
+    def _finish(self, tape: Tape, text: str, *, code: bool = False) -> Turn:
+        draft = self._draft
+        value = _code(text) if code else input_value(text)
+        tape.settle(Action(draft.name, value, draft.raw + text, draft.name in tape.tools))
+        return ToDrop()
+
+
+def input_value(text: str) -> Json:
+    """The value of an input that is no object: a number, a constant, a quoted text, else the text itself."""
+    text = trim(text)
+    if not text:
+        return {}
+    whole, value = read_whole(text, strict=True)
+    if whole and not (isinstance(value, str) and text[0] == "'"):
+        return value
+    if len(text) > 1 and _PAIRS.get(text[0]) == text[-1] and text[-1] not in text[1:-1]:
+        return text[1:-1]
+    return text
+
+
+def _code(text: str) -> Json:
+    whole, value = read_whole(text, strict=True)
+    return value if whole and isinstance(value, dict | list) else text.strip("\r\n") or {}
+
+
+def finish(tape: Tape, draft: Draft) -> Turn:
+    """Gives out an action that has no input but what stood beside its name."""
+    value = draft.input if draft.has_input else {}
+    tape.settle(Action(draft.name, value, draft.raw, draft.name in tape.tools))
+    return ToDrop()

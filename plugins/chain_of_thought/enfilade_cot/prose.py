@@ -1,0 +1,263 @@
+"""Thoughts, and text without labels."""
+
+import re
+
+from enfilade_cot.events import Mark
+from enfilade_cot.fences import opening
+from enfilade_cot.labels import Hold, Kind, Label
+from enfilade_cot.lines import Lines, line_pattern
+from enfilade_cot.names import clean
+from enfilade_cot.spacing import (
+    BLANK_LINES,
+    BREAKS,
+    GAP,
+    INDENT_LIMIT,
+    SPACE,
+    gap_end,
+    indent_end,
+    space_end,
+    trim,
+    trim_end,
+    width,
+)
+from enfilade_cot.tags import CLOSE, HEAD, HEAD_START, unfinished
+from enfilade_cot.tape import Tape
+from enfilade_cot.turns import (
+    Draft,
+    Lead,
+    ToAction,
+    ToAnswer,
+    ToCandidate,
+    ToDrop,
+    ToFence,
+    ToInput,
+    ToPlainObject,
+    ToSkip,
+    ToThinking,
+    Turn,
+)
+
+ORPHAN = (
+    "there is an Action Input without an Action before it; write 'Action:' with the tool's name on a line of its own, "
+    "then 'Action Input:'"
+)
+INVENTED = (
+    "there is an Observation without an Action before it; observations come from tools and are never to be written: "
+    "write an Action or a Final Answer"
+)
+
+_OBJECT_NEXT = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}(?:[{{\[]|`{{3}})")
+_OBJECT_MAYBE = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}`{{0,2}}\Z")
+_ACTION_LINE = re.compile(rf"(?i:action)\*{{0,3}}:\*{{0,3}}([^{BREAKS}{{\[(]{{1,100}})[{BREAKS}]{{1,4}}\Z")
+_KEY = re.compile(r"[\"'\u201c\u2018_]|[^\W\d]")
+
+
+class Prose(Lines):
+    """Finds what ends a thought: labels, objects, code blocks, think blocks."""
+
+    def __init__(self, tape: Tape) -> None:
+        heads = rf"[{{<\[]|`{{3}}|~{{3}}|{tape.grammar.head}"
+        braces = rf"\{{(?={SPACE}{{0,{INDENT_LIMIT}}}[\"'])"
+        super().__init__(line_pattern(heads, f"{CLOSE}|{braces}|{tape.grammar.inline_colon}"))
+        self._after_label = False
+
+    def say(self, tape: Tape, end: int) -> None:
+        """Thought."""
+        tape.think(tape.take(end))
+
+    def head(self, tape: Tape) -> Turn | Hold | None:
+        """A label, an object, a code block, a tag, or nothing of these."""
+        if self._after_label:
+            tape.take(gap_end(tape.buf, tape.pos))
+            self._after_label = tape.pos == len(tape.buf)
+            return None
+        start = indent_end(tape.buf, tape.pos)
+        too_far = start - tape.pos > INDENT_LIMIT
+        if start == len(tape.buf) or too_far:
+            return self._plain(tape) if tape.eof or too_far else Hold.MORE
+        first = tape.buf[start]
+        if first in BREAKS:
+            lines = BLANK_LINES.match(tape.buf, tape.pos)
+            self.say(tape, lines.end() if lines else start + 1)
+            return None
+        if first in "{[":
+            return self._object(tape, start)
+        if first in "`~":
+            return self._fence(tape)
+        return self._tag(tape, start) if first == "<" else self._word(tape)
+
+    def held(self, tape: Tape) -> int:
+        """An unfinished `</think>`, or a brace whose inside is still to come."""
+        end = len(tape.buf)
+        brace = tape.buf.rfind("{", max(tape.pos, end - INDENT_LIMIT - 1))
+        if brace >= 0 and space_end(tape.buf, brace + 1) == end:
+            end = brace
+        return min(end, unfinished(tape.buf, tape.pos))
+
+    def special(self, tape: Tape, found: re.Match[str]) -> Turn | Hold | None:
+        """The end of a think block, an object, or the colon of a label, in the middle of a line."""
+        self.say(tape, found.start())
+        first = found.group()[0]
+        if first == "<":
+            if tape.before().endswith("`"):
+                self.say(tape, found.end())
+            else:
+                self._close_thinking(tape, found.end())
+            return None
+        if first == "{":
+            if tape.offset >= tape.guard:
+                return ToPlainObject()
+            self.say(tape, found.end())
+            return None
+        return self._inline(tape, found.end())
+
+    # ------------------------------------------------------------ the start of a line
+
+    def _plain(self, tape: Tape) -> Turn | None:
+        tape.line_start = False
+        return None
+
+    def _object(self, tape: Tape, start: int) -> Turn | Hold | None:
+        inside = space_end(tape.buf, start + 1, INDENT_LIMIT)
+        if inside == len(tape.buf) and inside - start <= INDENT_LIMIT and not tape.eof:
+            return Hold.MORE
+        is_list = tape.buf[start] == "["
+        fits = tape.buf.startswith("{", inside) if is_list else _KEY.match(tape.buf, inside)
+        if not fits or tape.offset < tape.guard:
+            return self._plain(tape)
+        return ToCandidate(lead(tape))
+
+    def _fence(self, tape: Tape) -> Turn | Hold | None:
+        found = opening(tape.buf, tape.pos, eof=tape.eof)
+        if found is Hold.MORE:
+            return found
+        if found is None:
+            return self._plain(tape)
+        fence, end = found
+        standing = lead(tape)
+        peek = tape.offset >= tape.guard
+        return ToFence(fence, tape.take(end), standing, peek)
+
+    def _tag(self, tape: Tape, start: int) -> Turn | Hold | None:
+        found = HEAD.match(tape.buf, start)
+        if found is None:
+            maybe = not tape.eof and HEAD_START.match(tape.buf, start)
+            return Hold.MORE if maybe else self._plain(tape)
+        if found["close"]:
+            self._close_thinking(tape, found.end())
+            return None
+        raw = tape.take(found.end())
+        return ToThinking() if found["open"] else ToAction(raw)
+
+    def _close_thinking(self, tape: Tape, end: int) -> None:
+        """A think block ends that never began: what was said so far was reasoning."""
+        tape.take(end)
+        tape.forget()
+        tape.line_start = True
+        tape.notes.suspect, tape.notes.fallback, tape.notes.marked = "", (), False
+        tape.out.append(Mark())
+
+    def _word(self, tape: Tape) -> Turn | Hold | None:
+        label = tape.grammar.match(tape.buf, tape.pos, eof=tape.eof)
+        if label is Hold.MORE:
+            return label
+        if label is None or self._is_code(tape, label):
+            return self._plain(tape)
+        tape.notes.indent = max(tape.notes.indent, width(label.indent))
+        return self._label(tape, label)
+
+    def _is_code(self, tape: Tape, label: Label) -> bool:
+        """Whether the line is in a code block made by indentation: further in than any label, after an empty line."""
+        if width(label.indent) <= tape.notes.indent:
+            return False
+        standing = lead(tape)
+        return standing.apart and not standing.first
+
+    def _label(self, tape: Tape, label: Label) -> Turn | Hold | None:
+        if label.kind is Kind.ANSWER:
+            tape.take(label.end)
+            return ToAnswer(label.carry)
+        if label.kind in (Kind.ACTION, Kind.ACTIONS):
+            return ToAction(tape.take(label.end), label)
+        if label.kind is Kind.THOUGHT:
+            return self._thought(tape, label)
+        if label.tentative:
+            return self._plain(tape)
+        if label.kind is Kind.INPUT:
+            return self._orphan(tape, label)
+        return self._observation(tape) if label.kind is Kind.OBSERVATION else self._maybe_answer(tape, label)
+
+    def _thought(self, tape: Tape, label: Label) -> Turn | None:
+        tape.take(label.end)
+        tape.forget()
+        tape.notes.thought_label, tape.notes.none_named = True, False
+        self._after_label = not label.carry
+        tape.think(label.carry)
+        return None
+
+    def _maybe_answer(self, tape: Tape, label: Label) -> Turn | None:
+        if tape.notes.thought_label and not tape.notes.marked:
+            self.say(tape, label.end)
+            tape.notes.marked = True
+            tape.out.append(Mark())
+        return self._plain(tape)
+
+    def _observation(self, tape: Tape) -> Turn | None:
+        if tape.notes.none_named:
+            return ToSkip()
+        if lead(tape).first and not tape.notes.thought_label:  # the model repeats what it was told
+            return self._plain(tape)
+        if tape.notes.fallback:
+            for action in tape.notes.fallback:
+                tape.settle(action)
+        else:
+            tape.fail(INVENTED, "")
+        return ToDrop()
+
+    def _orphan(self, tape: Tape, label: Label) -> Turn | None:
+        """An input without an action before it; the action may stand at the end of the line before."""
+        if tape.notes.none_named:
+            return ToSkip()
+        line = _ACTION_LINE.search(tape.before())
+        name = clean(line[1], tape.tools) if line else ""
+        if line and name in tape.tools:
+            return ToInput(Draft(name, line.group() + tape.take(label.end)))
+        tape.fail(ORPHAN, tape.buf[label.start : label.end])
+        return ToDrop()
+
+    # ------------------------------------------------------------ within a line
+
+    def _inline(self, tape: Tape, end: int) -> Hold | None:
+        """A label that is none, for want of a line of its own: the reply may have meant it all the same."""
+        found = tape.grammar.inline(tape.before())
+        if found is None or found.quoted:
+            self.say(tape, end)
+            return None
+        if found.kind is Kind.ANSWER:
+            self.say(tape, end)
+            if not tape.notes.marked:
+                tape.notes.marked = True
+                tape.out.append(Mark())
+            return None
+        if not tape.eof and _OBJECT_MAYBE.match(tape.buf, end):
+            return Hold.MORE
+        if _OBJECT_NEXT.match(tape.buf, end):
+            tape.notes.suspect = tape.before()[-CLUE:]
+        self.say(tape, end)
+        return None
+
+
+CLUE = 40
+"""Characters around a misplaced label that an error quotes."""
+
+
+def lead(tape: Tape) -> Lead:
+    """What stands before the place."""
+    before = tape.before()
+    rest = trim_end(before)
+    breaks = before[len(rest) :]
+    return Lead(
+        first=not trim(rest),
+        apart=max(breaks.count("\n"), breaks.count("\r")) > 1,
+        introduced=rest.rstrip("*_`").endswith((":", "\uff1a")),
+    )

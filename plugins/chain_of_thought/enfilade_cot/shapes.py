@@ -1,0 +1,193 @@
+"""The shapes in which an action can be written as an object."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from enfilade_cot.events import Json
+from enfilade_cot.names import clean, is_final, is_none
+from enfilade_cot.reader import read_whole
+
+NAME_KEYS = ("action", "toolname", "tool", "functionname", "actionname", "function", "name", "recipientname")
+"""Keys of the tool's name; the first that holds a text counts. Keys are compared by their letters alone."""
+
+INPUT_KEYS = (
+    "actioninput",
+    "toolinput",
+    "arguments",
+    "parameters",
+    "input",
+    "args",
+    "params",
+    "inputs",
+    "kwargs",
+    "toolargs",
+    "toolarguments",
+    "toolparameters",
+    "actionarguments",
+    "actionparameters",
+    "functionarguments",
+)
+"""Keys of its input."""
+
+WRAPPERS = frozenset(
+    {"toolcall", "toolcalls", "functioncall", "functioncalls", "function", "action", "actions", "tool", "tools", "call"}
+    | {"calls", "tooluse", "invoke"}
+)
+"""Keys that may hold a whole action, or a list of them."""
+
+ANSWER_KEY = "finalanswer"
+"""A key that holds the final answer without naming an action."""
+
+THOUGHT_KEYS = frozenset({"thought", "thoughts", "reasoning"})
+
+FIRST_KEYS = frozenset(NAME_KEYS) | frozenset(INPUT_KEYS) | WRAPPERS | THOUGHT_KEYS | {ANSWER_KEY, "id", "type"}
+"""Keys an action may begin with; an object that begins otherwise is not looked at further, unless a label says so."""
+
+_TEXT_KEYS = frozenset({"answer", "finalanswer", "text", "output", "result", "response", "content", "message"})
+_MAX_NESTING = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One action, or the final answer (then the input is a text).
+
+    Attributes:
+        name: The tool's name; empty for the final answer.
+        input: Its input.
+        has_input: Whether an input was given.
+        key: The key that named it, its letters alone.
+    """
+
+    name: str
+    input: Json
+    has_input: bool = True
+    key: str = "action"
+
+    @property
+    def final(self) -> bool:
+        """Whether it is the final answer."""
+        return not self.name
+
+
+def letters(key: str) -> str:
+    """The letters of a key, in lower case: `Action Input` and `action_input` are the same."""
+    return "".join(c for c in key.lower() if c.isalpha())
+
+
+def steps(value: Json, tools: frozenset[str], *, labelled: bool) -> list[Step] | None:
+    """Reads the actions in a value.
+
+    Args:
+        value: An object, or a list of objects.
+        tools: The names on the menu.
+        labelled: Whether a label said that this is an action; then a wrapper may have any name.
+
+    Returns:
+        The actions in order, an empty list for one that is "none", or None when the value is no action.
+    """
+    return _steps(value, tools, labelled=labelled, depth=0)
+
+
+def thought(value: Json) -> str:
+    """The thought that an action object carries beside its action; empty when there is none."""
+    if not isinstance(value, dict):
+        return ""
+    found = _first(value, THOUGHT_KEYS)
+    return found[1] if found and isinstance(found[1], str) else ""
+
+
+def keys(value: Mapping[str, Json]) -> set[str]:
+    """The keys of an object, their letters alone."""
+    return {letters(key) for key in value}
+
+
+def answer_text(value: Json) -> str:
+    """The final answer in the input of an action; an object with one text under a plain key is that text."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, dict) and len(value) == 1:
+        key, inner = next(iter(value.items()))
+        if isinstance(inner, str) and letters(key) in _TEXT_KEYS:
+            return inner
+    return json.dumps(value, ensure_ascii=False)
+
+
+def name_in(value: Mapping[str, Json]) -> tuple[str, str] | None:
+    """The key and the text that name the action of an object that may still be incomplete."""
+    for wanted in NAME_KEYS:
+        for key, inner in value.items():
+            if letters(key) == wanted and isinstance(inner, str):
+                return wanted, inner
+    return None
+
+
+def _steps(value: Json, tools: frozenset[str], *, labelled: bool, depth: int) -> list[Step] | None:
+    if depth > _MAX_NESTING:
+        return None
+    if isinstance(value, list):
+        return _all(value, tools, labelled=labelled, depth=depth)
+    if not isinstance(value, dict):
+        return None
+    named = name_in(value)
+    if named is not None:
+        return _named(named, value, tools)
+    final = _first(value, (ANSWER_KEY,))
+    if final is not None:
+        return [Step("", answer_text(final[1]))]
+    return _wrapped(value, tools, labelled=labelled, depth=depth)
+
+
+def _named(named: tuple[str, str], value: Mapping[str, Json], tools: frozenset[str]) -> list[Step]:
+    key, written = named
+    name = clean(written, tools)
+    found = _first(value, INPUT_KEYS)
+    if name not in tools:
+        if is_none(name):
+            return []
+        if is_final(name):
+            return [Step("", answer_text(found[1] if found else None), found is not None, key)]
+    if found is None:
+        return [Step(name, {}, has_input=False, key=key)]
+    return [Step(name, _input(*found), key=key)]
+
+
+def _input(key: str, value: Json) -> Json:
+    """Arguments in the OpenAI form are a text that holds an object."""
+    if key == "arguments" and isinstance(value, str):
+        whole, inner = read_whole(value, strict=True)
+        return inner if whole and isinstance(inner, dict) else value
+    return value
+
+
+def _wrapped(value: Mapping[str, Json], tools: frozenset[str], *, labelled: bool, depth: int) -> list[Step] | None:
+    for key, inner in value.items():
+        if isinstance(inner, dict | list) and (letters(key) in WRAPPERS or (labelled and len(value) == 1)):
+            found = _steps(inner, tools, labelled=labelled, depth=depth + 1)
+            if found:
+                return found
+    if labelled and len(value) == 1:
+        key, inner = next(iter(value.items()))
+        if key in tools:
+            return [Step(key, inner)]
+    return None
+
+
+def _all(values: list[Json], tools: frozenset[str], *, labelled: bool, depth: int) -> list[Step] | None:
+    result: list[Step] = []
+    for value in values:
+        found = _steps(value, tools, labelled=labelled, depth=depth + 1) if isinstance(value, dict) else None
+        if found is None:
+            return None
+        result += found
+    return result
+
+
+def _first(value: Mapping[str, Json], wanted: Iterable[str]) -> tuple[str, Json] | None:
+    for name in wanted:
+        for key, inner in value.items():
+            if letters(key) == name:
+                return name, inner
+    return None

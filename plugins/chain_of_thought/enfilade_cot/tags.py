@@ -1,0 +1,37 @@
+"""The tags of think blocks and of calls."""
+
+import re
+
+from enfilade_cot.forms import chars, choice, maybe, named, sequence, without_names, word
+from enfilade_cot.spacing import GAP
+
+_END = sequence(chars(GAP, 0, 8), chars(">"))
+_THINK = sequence(word("think"), maybe(word("ing")))
+_CLOSE = sequence(word("</"), _THINK, _END)
+_OPEN = sequence(word("<"), _THINK, _END)
+_CALL = sequence(word("<"), choice(word("tool"), word("function")), word("_call"), chars("s", 0, 1), _END)
+_HEAD = choice(named("open", _OPEN), named("close", _CLOSE), named("call", _CALL))
+
+HEAD = re.compile(_HEAD.whole, re.IGNORECASE)
+"""A tag that means something at the start of a line: `open`, `close` (of a think block) or `call`."""
+
+HEAD_START = re.compile(without_names(_HEAD.start), re.IGNORECASE)
+"""A beginning of one, at the end of the text."""
+
+CLOSE = _CLOSE.whole
+"""The end of a think block."""
+
+THINK = re.compile(f"(?P<close>{_CLOSE.whole})|{_OPEN.whole}", re.IGNORECASE)
+"""The tags inside a think block."""
+
+_THINK_START = re.compile(choice(_CLOSE, _OPEN).start, re.IGNORECASE)
+_LONGEST = 20
+
+CALL_END = re.compile(rf"</(?:tool|function)_calls?{GAP}{{0,8}}>", re.IGNORECASE)
+"""The end of a call's tag."""
+
+
+def unfinished(text: str, at: int) -> int:
+    """Where, at the end of the text, a tag of a think block begins that is not finished; the end where none does."""
+    begin = text.rfind("<", max(at, len(text) - _LONGEST))
+    return begin if begin >= 0 and _THINK_START.match(text, begin) else len(text)

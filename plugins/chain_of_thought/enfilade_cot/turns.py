@@ -1,0 +1,172 @@
+"""What comes next, when a part of the parser has done its own."""
+
+from dataclasses import dataclass
+
+from enfilade_cot.events import Json
+from enfilade_cot.labels import Label
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """The opening line of a code block: its character, how many of them, the word behind them."""
+
+    char: str
+    length: int
+    info: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """What stands before an object or a code block.
+
+    Attributes:
+        first: Nothing does, save white space, think blocks and a label.
+        apart: An empty line does.
+        introduced: A line that ends with a colon does, as before an example.
+    """
+
+    first: bool
+    apart: bool
+    introduced: bool
+
+
+@dataclass(slots=True)
+class Draft:
+    """An action whose input is still to come.
+
+    Attributes:
+        name: The tool.
+        raw: The text it was read from so far.
+        input: The input that was given with the name.
+        has_input: Whether there was one.
+        fenced: Whether the name stood in a code block, which is still to be closed.
+    """
+
+    name: str
+    raw: str
+    input: Json = None
+    has_input: bool = False
+    fenced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToProse:
+    """Thoughts, or text without labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToThinking:
+    """A `<think>` block, behind its tag."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToFence:
+    """A code block, behind its opening line. `peek`: it may hold an action, or the whole reply."""
+
+    fence: Fence
+    opener: str
+    lead: Lead
+    peek: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ToWholeFence:
+    """A code block at the start of the reply that begins with a label."""
+
+    fence: Fence
+    opener: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToCandidate:
+    """An object without a label that may be an action."""
+
+    lead: Lead
+    fence: Fence | None = None
+    opener: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToPlainObject:
+    """An object that is text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToAction:
+    """What follows the label of an action, or a tag such as `<tool_call>` (then `label` is None)."""
+
+    raw: str
+    label: Label | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToActionLine:
+    """A line that names an action; `raw` is what stood before it."""
+
+    raw: str
+    label: Label | None = None
+    fenced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToAwaitInput:
+    """The lines after the name of an action."""
+
+    draft: Draft
+
+
+@dataclass(frozen=True, slots=True)
+class ToInput:
+    """What follows the label of an input."""
+
+    draft: Draft
+
+
+@dataclass(frozen=True, slots=True)
+class ToInputText:
+    """An input that is text: up to the next label, or the end of its fence."""
+
+    draft: Draft
+    begun: str = ""
+    fence: Fence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToAnswer:
+    """What follows the label of the final answer (`begun` is markup that stood before it)."""
+
+    begun: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToNamedAnswer:
+    """What follows an action named final answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToSkip:
+    """Text that counts for nothing, up to the next label."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToDrop:
+    """What follows an action or an error: nothing of it counts."""
+
+
+Turn = (
+    ToProse
+    | ToThinking
+    | ToFence
+    | ToWholeFence
+    | ToCandidate
+    | ToPlainObject
+    | ToAction
+    | ToActionLine
+    | ToAwaitInput
+    | ToInput
+    | ToInputText
+    | ToAnswer
+    | ToNamedAnswer
+    | ToSkip
+    | ToDrop
+)
