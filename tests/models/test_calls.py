@@ -1,6 +1,7 @@
 """Tool calls put together from deltas: the field reports fc-01 to fc-10 and their kin."""
 
 import itertools
+import json
 from typing import Any
 
 import pytest
@@ -14,13 +15,13 @@ REQUIRED = {"weather", "tide", "notes_search"}
 
 
 def d(
-    index: Any = None, id: str | None = None, name: str | None = None, arguments: Any = None, **more: Any
+    index: Any = None, id_: Any = None, name: str | None = None, arguments: Any = None, **more: Any
 ) -> dict[str, Any]:
     """A delta of a tool call without what is None."""
     function = {k: v for k, v in (("name", name), ("arguments", arguments)) if v is not None}
     delta: dict[str, Any] = {} if index is None else {"index": index}
-    if id is not None:
-        delta["id"] = id
+    if id_ is not None:
+        delta["id"] = id_
     return {**delta, "function": function, **more}
 
 
@@ -168,7 +169,7 @@ SHAPES: dict[str, tuple[list[Any], list[tuple[str, str, Any]]]] = {
         WEATHER,
     ),
     "the id is empty first": ([d(0, "", "weather", ""), d(0, "a", None, OBAN)], WEATHER),
-    "the id is a number": ([d(0, 7, "weather", OBAN)], [("7", "weather", {"city": "Oban"})]),  # type: ignore[arg-type]  # servers do
+    "the id is a number": ([d(0, 7, "weather", OBAN)], [("7", "weather", {"city": "Oban"})]),
     "the id changes late": (
         [d(0, "a", "weather", ""), d(0, None, None, '{"city": '), d(0, "b", None, '"Oban"}')],
         WEATHER,
@@ -414,8 +415,6 @@ def test_the_display_pieces_of_a_call_join_to_the_call() -> None:
 def test_however_the_arguments_are_cut_the_calls_are_equal(
     calls: list[tuple[str, dict[str, int]]], data: st.DataObject
 ) -> None:
-    import json
-
     style = data.draw(st.sampled_from(["index", "id", "both"]))
     deltas = []
     for number, (name, arguments) in enumerate(calls):
@@ -443,8 +442,6 @@ def test_however_the_arguments_are_cut_the_calls_are_equal(
     )
 )
 def test_no_delta_however_odd_raises_or_gives_a_call_that_cannot_be_sent(deltas: list[Any]) -> None:
-    import json
-
     calls = CallAssembly(KNOWN, REQUIRED)
     for delta in deltas:
         calls.feed(delta)

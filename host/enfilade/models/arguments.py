@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from enfilade.models.repair import mended_object
+from enfilade.models.surrogates import mended
 
 _EMPTY = frozenset({"", "null", "None", "undefined"})
 _EXCERPT = 80
 _MAX_OPENINGS = 3
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -82,12 +84,12 @@ def _finite(text: str) -> float:
 
 
 def _from_texts(pieces: Sequence[str], *, cut: bool) -> Arguments:
-    whole = "".join(pieces)
+    whole = mended("".join(pieces))
     if whole.strip() in _EMPTY:
         return _cut_off(whole) if cut else Arguments("{}", {})
     for text in (whole, *_snapshots(pieces)):
         if (parsed := parse_object(text)) is not None:
-            return _clean(parsed) if "\\ud" in text.lower() else Arguments(text.strip(), parsed)
+            return Arguments(text.strip(), parsed) if _is_sound(text, parsed) else _clean(parsed)
     objects = _in_a_row(whole)
     if objects:
         single = _grown([found for found in objects if found], disjoint=False)
@@ -103,10 +105,10 @@ def _opened_or_mended(whole: str, *, cut: bool) -> Arguments:
     except ValueError as error:
         if cut:
             return _cut_off(whole)
-        mended = mended_object(whole)
-        if isinstance(mended, dict):
-            return _clean(mended, repaired=True)
-        return _cut_off(whole) if mended == "cut" else _failed(_invalid(whole, error))
+        found = mended_object(whole)
+        if isinstance(found, dict):
+            return _clean(found, repaired=True)
+        return _cut_off(whole) if found == "cut" else _failed(_invalid(whole, error))
     return _from_value(value)
 
 
@@ -130,6 +132,14 @@ def _from_value(value: Any) -> Arguments:
     if value is None or value == [] or (isinstance(value, str) and value.strip() in _EMPTY):
         return Arguments("{}", {})
     return _failed(f"The arguments must be one JSON object, but {_kind(value)} came.")
+
+
+def _is_sound(text: str, parsed: dict[str, Any]) -> bool:
+    """Whether there is no half of a character in it, which JSON can write but nobody can send."""
+    if _SURROGATE.search(text) is None:
+        return True
+    dumped = json.dumps(parsed, ensure_ascii=False)
+    return mended(dumped) == dumped
 
 
 def _snapshots(pieces: Sequence[str]) -> list[str]:
@@ -192,7 +202,7 @@ def _clean(parsed: dict[str, Any], *, repaired: bool = False) -> Arguments:
         text = json.dumps(parsed, ensure_ascii=False, allow_nan=False)
     except (ValueError, TypeError, RecursionError):
         return _failed("The arguments hold a value that JSON cannot hold, such as NaN or Infinity.")
-    sound = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    sound = mended(text)
     return (
         Arguments(text, parsed, repaired=repaired) if sound == text else Arguments(sound, json.loads(sound), None, True)
     )

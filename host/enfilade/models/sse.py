@@ -72,8 +72,9 @@ class SseReader:
         The standard drops such an event; some servers close right after their last line, so it is given out, and
         whoever reads its data can tell whether it is whole.
         """
-        self._line(self._held_line(b""))
-        event = self._line(b"")
+        if self._pieces:
+            self._line(self._held_line(b""))
+        event = self._dispatch()
         return [] if event is None else [event]
 
     def _is_one_event(self, part: bytes) -> bool:
