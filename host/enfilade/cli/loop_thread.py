@@ -24,19 +24,19 @@ _CLOSE_SECONDS = 1.0
 
 
 class Job(Generic[T]):
-    """A coroutine at work in the loop's thread."""
+    """A coroutine at work in the loop's thread.
+
+    Attributes:
+        done: Its end: what it gives or raises, `asyncio.CancelledError` too.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> None:
         self._loop = loop
         self._work = work
         self._task: asyncio.Task[T] | None = None
         self._given_up = False
-        self._done: Future[T] = Future()
+        self.done: Future[T] = Future()
         loop.call_soon_threadsafe(self._start)
-
-    def result(self) -> T:
-        """Waits for its end; gives what it gives or raises what it raises (`asyncio.CancelledError` too)."""
-        return self._done.result()
 
     def cancel(self) -> None:
         """Cancels it, from any thread and from a signal's action."""
@@ -57,9 +57,9 @@ class Job(Generic[T]):
     def _finish(self, task: "asyncio.Task[T]") -> None:
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
         if error is None:
-            self._done.set_result(task.result())
+            self.done.set_result(task.result())
         else:
-            self._done.set_exception(error)
+            self.done.set_exception(error)
 
 
 class LoopThread:
@@ -106,7 +106,8 @@ class LoopThread:
         heard = _Heard(job.cancel, last_word, forgiving=forgiving)
         with signals.answered_by(heard.take):
             try:
-                result = job.result()
+                signals.wait(job.done)
+                result = job.done.result()
             except BaseException:
                 heard.check()
                 raise

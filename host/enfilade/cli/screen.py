@@ -36,6 +36,7 @@ class Screen:
         out_terminal: Whether `out` is a terminal; control characters are then written out.
         err_terminal: Whether `err` is one.
         colour: Whether a terminal is given colours.
+        moves: Whether a terminal can take a line back.
         encoding: The encoding of text on both.
     """
 
@@ -47,6 +48,7 @@ class Screen:
         out_terminal: bool = False,
         err_terminal: bool = False,
         colour: bool = False,
+        moves: bool = True,
         encoding: str = "utf-8",
     ) -> None:
         self.out_terminal = out_terminal
@@ -54,6 +56,7 @@ class Screen:
         self._out = out
         self._err = err
         self._colour = colour and err_terminal
+        self._moves = moves and err_terminal
         self._encoding = encoding
         self._lock = threading.RLock()
         self._out_open = False
@@ -73,7 +76,8 @@ class Screen:
             err,
             out_terminal=out.isatty(),
             err_terminal=err.isatty(),
-            colour=not variables.get("NO_COLOR") and variables.get("TERM") != "dumb",
+            colour=not variables.get("NO_COLOR") and variables.get("TERM", "dumb") != "dumb",
+            moves=variables.get("TERM", "dumb") != "dumb",
             encoding=getattr(sys.stdout, "encoding", None) or "utf-8",
         )
 
@@ -120,9 +124,9 @@ class Screen:
                 self._out_open = False
                 self._put_out(b"\n" if self.err_terminal else b"\n\n")
 
-    def note(self, text: str, style: str = DIM) -> None:
+    def note(self, text: str, style: str = DIM, *, indent: str = "") -> None:
         """Writes one line, cut to its width, to standard error."""
-        self.error(in_one_line(text, self.width), style)
+        self.error(indent + in_one_line(text, self.width - len(indent)), style)
 
     def error(self, text: str, style: str = "") -> None:
         """Writes text of one or several lines to standard error."""
@@ -147,7 +151,7 @@ class Screen:
     def status(self, text: str) -> None:
         """Shows what is going on, until something is written; only on a terminal with nothing open in its line."""
         with self._lock:
-            if not self.err_terminal or self._err_open or (self._out_open and self.out_terminal):
+            if not self._moves or self._err_open or (self._out_open and self.out_terminal):
                 return
             self._clear_status()
             self._status = in_one_line(text, self.width)

@@ -2,7 +2,9 @@
 
 import contextlib
 import signal
+import socket
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from types import FrameType, TracebackType
 from typing import Any, Self
 
@@ -31,8 +33,12 @@ class Signals:
     def __init__(self) -> None:
         self._action: Callable[[int], None] | None = None
         self._former: dict[int, Any] = {}
+        self._former_wakeup = -1
+        self._ear, self._mouth = socket.socketpair()
+        self._mouth.setblocking(False)
 
     def __enter__(self) -> Self:
+        self._former_wakeup = signal.set_wakeup_fd(self._mouth.fileno(), warn_on_full_buffer=False)
         for number in HEARD:
             former = signal.getsignal(number)
             if number == signal.SIGHUP and former == signal.SIG_IGN:  # nohup
@@ -44,6 +50,22 @@ class Signals:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         for number, former in self._former.items():
             signal.signal(number, former)
+        signal.set_wakeup_fd(self._former_wakeup)
+        self._ear.close()
+        self._mouth.close()
+
+    def wait(self, done: Future[Any]) -> None:
+        """Waits until a future is done; a signal is heard meanwhile.
+
+        Waiting for a lock would not do: a signal that comes just before it, or to another thread, wakes nobody.
+        """
+        done.add_done_callback(lambda _: self._wake())
+        while not done.done():
+            self._ear.recv(64)
+
+    def _wake(self) -> None:
+        with contextlib.suppress(OSError):  # full: it wakes all the same
+            self._mouth.send(b"\0")
 
     @contextlib.contextmanager
     def answered_by(self, action: Callable[[int], None]) -> Iterator[None]:

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from enfilade.cli.failure import failure_text
-from enfilade.cli.screen import RED, Screen
+from enfilade.cli.screen import DIM, RED, Screen
 from enfilade.cli.trace import Trace, attachment, doing, summary
 from enfilade.outcome import Outcome, Status
 from enfilade_sdk.messages import LogPayload, LogStatus, MessageType, TextPayload, ToolInvokeMessage
@@ -82,7 +82,7 @@ class TextSink:
         if log.metadata.get("kind") == "tool" and log.status is LogStatus.START:
             self._set_aside()
         if (line := self._trace.line(log)) is not None:
-            self._screen.note(line)
+            self._screen.note(line, indent="  " if log.metadata.get("kind") == "tool" else "")
         elif log.status is LogStatus.START and (what := doing(log)) is not None:
             self._screen.status(what)
 
@@ -90,6 +90,6 @@ class TextSink:
         """What was said so far was said on the way."""
         text, self._held = "".join(self._held).strip(), []
         if text:
-            self._screen.error("said: " + text.replace("\n", "\n  "), "2")
+            self._screen.error("  said: " + text.replace("\n", "\n  "), DIM)
         elif self._at_once:
             self._screen.gap()

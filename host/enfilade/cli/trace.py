@@ -90,8 +90,8 @@ def _tool_line(log: LogPayload) -> str:
     given = given if len(given) <= _ARGUMENTS else given[: _ARGUMENTS - 3] + "..."
     seconds = f"({_seconds(log)})" if _seconds(log) else ""
     if log.status is LogStatus.ERROR:
-        return f"  {tool} {given} failed {seconds}: {log.error}"
-    return f"  {tool} {given} {seconds} = {log.data.get('output', '')}"
+        return f"{tool} {given} failed {seconds}: {log.error}"
+    return f"{tool} {given} {seconds} = {log.data.get('output', '')}"
 
 
 def _other_line(log: LogPayload) -> str:
