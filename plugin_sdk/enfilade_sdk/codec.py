@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import PydanticSerializationError, from_json, to_json
+from pydantic_core import PydanticSerializationError
 
 from enfilade_sdk.contract import Fault, StrategyDescription
 from enfilade_sdk.errors import EnfiladeError, ProtocolError, error_from_code
 from enfilade_sdk.invocation import File, Invocation, InvokeCredentials, ModelInfo
+from enfilade_sdk.json_text import clean, json_object, json_text, json_value
 from enfilade_sdk.messages import (
     PAYLOADS,
     BlobChunkPayload,
@@ -45,44 +46,6 @@ _VERBS = {"get": pb.STORAGE_VERB_GET, "set": pb.STORAGE_VERB_SET, "delete": pb.S
 _VERB_NAMES = {number: verb for verb, number in _VERBS.items()}
 
 
-def json_text(value: Any) -> str:
-    """JSON text of a value; objects JSON does not know become their text, NaN and infinity null.
-
-    Raises:
-        MessageError: The value refers to itself or holds text that is not Unicode.
-    """
-    try:
-        return to_json(value, inf_nan_mode="null", serialize_unknown=True, bytes_mode="base64").decode()
-    except (PydanticSerializationError, ValueError) as error:
-        raise MessageError(f"a value cannot be written as JSON: {error}") from None
-
-
-def json_value(text: str, what: str) -> Any:
-    """The value of a JSON text.
-
-    Raises:
-        ProtocolError: It is not JSON; the error names the field.
-    """
-    try:
-        return from_json(text, allow_inf_nan=False)
-    except ValueError as error:
-        raise ProtocolError(f"field {what}: expected JSON text, got {text[:80]!r} ({error})") from None
-
-
-def json_object(text: str, what: str) -> dict[str, Any]:
-    """The object of a JSON text, empty for an empty text.
-
-    Raises:
-        ProtocolError: It is not a JSON object.
-    """
-    if not text:
-        return {}
-    value = json_value(text, what)
-    if not isinstance(value, dict):
-        raise ProtocolError(f"field {what}: expected a JSON object, got {text[:80]!r}")
-    return value
-
-
 def _model(cls: type[BaseModel], value: Any, what: str) -> Any:
     try:
         return cls.model_validate(value)
@@ -94,11 +57,6 @@ def _model(cls: type[BaseModel], value: Any, what: str) -> Any:
 
 def _why(error: ValidationError) -> str:
     return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()[:5])
-
-
-def _clean(text: str) -> str:
-    """The text without lone surrogates, which UTF-8 cannot hold."""
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 # messages
@@ -117,7 +75,7 @@ def message_to_wire(message: ToolInvokeMessage) -> pb.Message:
         try:
             return pb.Message(type=kind, text=payload.text, meta_json=meta)
         except UnicodeEncodeError:
-            return pb.Message(type=kind, text=_clean(payload.text), meta_json=meta)
+            return pb.Message(type=kind, text=clean(payload.text), meta_json=meta)
     if type(payload) is BlobPayload:
         return pb.Message(type=kind, blob=payload.blob, meta_json=meta)
     if type(payload) is BlobChunkPayload:
@@ -165,9 +123,8 @@ def _payload(kind: MessageType, text: str) -> Payload:
     try:
         return PAYLOADS[kind].model_validate_json(text)
     except ValidationError as error:
-        raise ProtocolError(
-            f"field message.payload_json: expected the payload of a {kind.value} message, got {text[:80]!r} ({_why(error)})"
-        ) from None
+        expected = f"expected the payload of a {kind.value} message, got {text[:80]!r}"
+        raise ProtocolError(f"field message.payload_json: {expected} ({_why(error)})") from None
 
 
 # the start of a run
@@ -277,7 +234,10 @@ def tools_from_wire(tools: Sequence[pb.ToolInfo]) -> tuple[PromptTool, ...]:
 
 def prompt_text(message: PromptMessage) -> str:
     """A prompt message as JSON."""
-    return PROMPT.dump_json(message, exclude_none=True).decode()
+    try:
+        return PROMPT.dump_json(message, exclude_none=True).decode()
+    except PydanticSerializationError:  # it holds lone surrogates
+        return json_text(PROMPT.dump_python(message, exclude_none=True))
 
 
 def prompt_from_text(text: str) -> PromptMessage:
@@ -332,10 +292,16 @@ def model_request_from_wire(call: pb.ModelCall) -> ModelRequest:
 
 def chunk_to_wire(call_id: int, chunk: ModelChunk) -> pb.ModelChunk:
     """A piece of a model's answer."""
-    if not chunk.tool_calls:
-        return pb.ModelChunk(call_id=call_id, text=chunk.text, reasoning=chunk.reasoning)
-    deltas = [pb.ToolCallDelta(index=d.index, id=d.id, name=d.name, arguments=d.arguments) for d in chunk.tool_calls]
-    return pb.ModelChunk(call_id=call_id, text=chunk.text, reasoning=chunk.reasoning, tool_calls=deltas)
+    try:
+        if not chunk.tool_calls:
+            return pb.ModelChunk(call_id=call_id, text=chunk.text, reasoning=chunk.reasoning)
+        deltas = [
+            pb.ToolCallDelta(index=d.index, id=clean(d.id), name=clean(d.name), arguments=clean(d.arguments))
+            for d in chunk.tool_calls
+        ]
+        return pb.ModelChunk(call_id=call_id, text=chunk.text, reasoning=chunk.reasoning, tool_calls=deltas)
+    except UnicodeEncodeError:
+        return chunk_to_wire(call_id, ModelChunk(clean(chunk.text), clean(chunk.reasoning), chunk.tool_calls))
 
 
 def chunk_from_wire(chunk: pb.ModelChunk) -> ModelChunk:
@@ -375,9 +341,13 @@ def result_from_wire(done: pb.ModelDone) -> ModelResult:
 
 def tool_request_to_wire(call_id: int, request: ToolRequest, window: int) -> pb.ToolCall:
     """A tool call."""
-    text = request.arguments if isinstance(request.arguments, str) else json_text(request.arguments)
+    text = clean(request.arguments) if isinstance(request.arguments, str) else json_text(request.arguments)
     return pb.ToolCall(
-        call_id=call_id, name=request.name, arguments_json=text, tool_call_id=request.call_id, window=window
+        call_id=call_id,
+        name=clean(request.name),
+        arguments_json=text,
+        tool_call_id=clean(request.call_id),
+        window=window,
     )
 
 
@@ -390,7 +360,7 @@ def tool_result_to_wire(call_id: int, result: ToolResult) -> pb.ToolDone:
     """The end of a tool call."""
     return pb.ToolDone(
         call_id=call_id,
-        text=_clean(result.text),
+        text=clean(result.text),
         is_error=result.is_error,
         seconds=result.seconds,
         details_json=json_text(result.details) if result.details else "",
@@ -410,7 +380,7 @@ def tool_result_from_wire(done: pb.ToolDone) -> ToolResult:
 def storage_request_to_wire(call_id: int, request: StorageRequest) -> pb.StorageCall:
     """A use of the small storage."""
     value = json_text(request.value) if request.verb == "set" else ""
-    return pb.StorageCall(call_id=call_id, verb=_VERBS[request.verb], key=request.key, value_json=value)
+    return pb.StorageCall(call_id=call_id, verb=_VERBS[request.verb], key=clean(request.key), value_json=value)
 
 
 def storage_request_from_wire(call: pb.StorageCall) -> StorageRequest:
@@ -426,16 +396,32 @@ def storage_request_from_wire(call: pb.StorageCall) -> StorageRequest:
     return StorageRequest(cast(Any, verb), call.key, value)
 
 
+ERROR_CHARACTERS = 64 * 1024
+"""Characters of an error's message that are sent; the rest is cut."""
+
+ERROR_BYTES = 1024 * 1024
+"""Bytes of an error's details; larger ones are left out."""
+
+
 def failure_to_wire(call_id: int, error: EnfiladeError) -> pb.CallFailed:
-    """The failure of a call."""
+    """The failure of a call. A traceback stays here."""
     details = {key: value for key, value in error.details.items() if key != "traceback"}
     return pb.CallFailed(
         call_id=call_id,
         code=error.code.value,
-        message=_clean(error.message),
+        message=_shown(error.message),
         retryable=error.retryable,
-        details_json=json_text(details) if details else "",
+        details_json=_details(details),
     )
+
+
+def _shown(message: str) -> str:
+    return clean(message) if len(message) <= ERROR_CHARACTERS else f"{clean(message[:ERROR_CHARACTERS])} ... (cut)"
+
+
+def _details(details: Mapping[str, Any]) -> str:
+    text = json_text(details) if details else ""
+    return text if len(text) <= ERROR_BYTES else ""
 
 
 def failure_from_wire(failed: pb.CallFailed) -> EnfiladeError:
@@ -446,8 +432,7 @@ def failure_from_wire(failed: pb.CallFailed) -> EnfiladeError:
 
 def run_failure_to_wire(error: EnfiladeError) -> pb.Failed:
     """The failure of a run."""
-    details = json_text(error.details) if error.details else ""
-    return pb.Failed(code=error.code.value, message=_clean(error.message), details_json=details)
+    return pb.Failed(code=error.code.value, message=_shown(error.message), details_json=_details(error.details))
 
 
 def run_failure_from_wire(failed: pb.Failed) -> EnfiladeError:

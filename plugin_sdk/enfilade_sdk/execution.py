@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import contextvars
 import inspect
 import threading
 import traceback
@@ -9,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from typing import Any
 
 from enfilade_sdk.errors import EnfiladeError, InternalError, RunCancelled
-from enfilade_sdk.handoff import Handoff, HandoffClosed
+from enfilade_sdk.handoff import Handoff, HandoffClosed, weight
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import Invocation
 from enfilade_sdk.messages import ToolInvokeMessage, message_of
@@ -22,8 +23,9 @@ async def execute(strategy: Any, invocation: Invocation, hatch: Hatch) -> AsyncG
     """Runs a strategy and gives its messages.
 
     An async generator runs on the loop; a plain generator in a thread of its own, so that it blocks nothing.
-    Closing this generator cancels the run: an async strategy meets `CancelledError` or `GeneratorExit`, a plain one
-    meets `RunCancelled` at its next yield or session call; either has ended when the close returns.
+    Closing this generator cancels the run: an async strategy meets `CancelledError` where it waits or `GeneratorExit`
+    at its yield, a plain one meets `RunCancelled` at its next yield or session call; either has ended when the close
+    returns. A thread that does not end is waited for until the waiting task is cancelled once more.
 
     Raises:
         EnfiladeError: What the strategy raised of that kind.
@@ -44,8 +46,10 @@ async def execute(strategy: Any, invocation: Invocation, hatch: Hatch) -> AsyncG
         raise failure_of(error) from error
     finally:
         session.cancel()
-        await messages.aclose()
-        await session.close()
+        try:
+            await messages.aclose()
+        finally:
+            await session.close()
 
 
 def failure_of(error: Exception) -> InternalError:
@@ -79,12 +83,27 @@ async def _on_loop(produced: AsyncIterator[Any], session: Session) -> AsyncGener
             for log in session.take_logs():
                 yield log
             yield value if type(value) is ToolInvokeMessage else message_of(value)
+    except (Exception, SystemExit, asyncio.CancelledError) as error:
+        if _is_ours(error):
+            raise
         for log in session.take_logs():
             yield log
+        own = _own(error)
+        if own is error:
+            raise
+        raise own from error
     finally:
         close = getattr(produced, "aclose", None)
         if close is not None:
             await close()
+    for log in session.take_logs():
+        yield log
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether it is the run's own cancellation, not one that the strategy made itself (of a task it waited for)."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
 async def _in_thread(
@@ -106,13 +125,15 @@ async def _in_thread(
             pass
         except BaseException as error:  # noqa: BLE001 - it belongs to the caller, whatever it is
             with contextlib.suppress(HandoffClosed):
+                _put_logs(line, session)
                 line.put(error)
         finally:
             line.close()
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 loop.call_soon_threadsafe(ended.set)
 
-    threading.Thread(target=work, name=f"run-{session.invocation.run_id}", daemon=True).start()
+    context = contextvars.copy_context()
+    threading.Thread(target=context.run, args=(work,), name=f"run-{session.invocation.run_id}", daemon=True).start()
     try:
         while batch := await line.take_async():
             for value in batch:
@@ -122,47 +143,41 @@ async def _in_thread(
         for produced in returned:
             async for message in _on_loop(produced, session):
                 yield message
-    finally:
+    except BaseException:
         line.close()
         session.cancel()
-        await _until(ended)
-
-
-async def _until(ended: asyncio.Event) -> None:
-    """Waits for the thread even while the waiting task is being cancelled, then lets the cancel go on."""
-    cancelled: asyncio.CancelledError | None = None
-    while not ended.is_set():
-        try:
-            await ended.wait()
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
+        await ended.wait()
+        raise
 
 
 def _feed(line: Handoff[_Outcome], produced: Iterator[Any], session: Session) -> None:
-    for value in produced:
-        try:
-            for log in session.take_logs():
-                line.put(log)
-            line.put(message_of(value))
-        except HandoffClosed:
-            _throw_cancelled(produced)
-            return
-        if session.cancelled:
-            _throw_cancelled(produced)
-            return
+    try:
+        for value in produced:
+            _put_logs(line, session)
+            message = message_of(value)
+            line.put(message, weight(message))
+            if session.cancelled:
+                raise HandoffClosed
+    except HandoffClosed:
+        _throw_cancelled(produced)
+        raise
+    finally:
+        close = getattr(produced, "close", None)
+        if close is not None:
+            close()
+    _put_logs(line, session)
+
+
+def _put_logs(line: Handoff[_Outcome], session: Session) -> None:
     for log in session.take_logs():
         line.put(log)
 
 
 def _throw_cancelled(produced: Iterator[Any]) -> None:
     throw = getattr(produced, "throw", None)
-    if throw is None:
-        return
-    with contextlib.suppress(StopIteration, RunCancelled):
-        throw(RunCancelled("the run was cancelled"))
-    produced.close()  # type: ignore[attr-defined]  # what has throw is a generator
+    if throw is not None:
+        with contextlib.suppress(StopIteration, RunCancelled):
+            throw(RunCancelled("the run was cancelled"))
 
 
 def _iterator(produced: Any) -> Iterator[Any]:
@@ -174,6 +189,7 @@ def _iterator(produced: Any) -> Iterator[Any]:
 
 
 def _own(error: BaseException) -> BaseException:
-    if isinstance(error, GeneratorExit | StopIteration | asyncio.CancelledError | KeyboardInterrupt | SystemExit):
-        return InternalError(f"the strategy raised {type(error).__name__}: {error}")
-    return error
+    """An exception that can leave the run: those that mean something to Python itself are wrapped."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration | StopAsyncIteration):
+        return error
+    return InternalError(f"the strategy raised {type(error).__name__}: {error}")

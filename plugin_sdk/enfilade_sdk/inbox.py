@@ -16,7 +16,7 @@ UNIT = 4096
 
 
 def cost(size: int) -> int:
-    """The units that an item of that many bytes costs."""
+    """The units that an item of that many bytes costs. Both ends count the item as it stands on the wire."""
     return 1 + size // UNIT
 
 

@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import threading
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Coroutine, Generator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
 from typing import Any
 
 from enfilade_sdk.call import Call
-from enfilade_sdk.errors import EnfiladeError, InternalError, LimitExceededError, RunCancelled
+from enfilade_sdk.errors import InternalError, LimitExceededError, RunCancelled
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import File, Invocation, ModelInfo
 from enfilade_sdk.messages import LogStatus, ToolInvokeMessage, log_message
@@ -44,6 +45,7 @@ class Session:
         self.storage = SessionStorage(self, hatch)
         self._loop = loop
         self._calls: set[Call[Any, Any]] = set()
+        self._waits: set[Future[Any]] = set()
         self._logs: list[ToolInvokeMessage] = []
         self._lock = threading.Lock()
         self._cancelled = threading.Event()
@@ -96,18 +98,19 @@ class Session:
         """Ends every open call and refuses new ones (for whoever drives the strategy)."""
         self._cancelled.set()
         with self._lock:
-            calls = list(self._calls)
+            calls, waits = list(self._calls), list(self._waits)
         for call in calls:
             call.cancel()
+        for wait in waits:
+            wait.cancel()
 
     async def close(self) -> None:
-        """Gives up the calls that are still open (for whoever drives the strategy)."""
-        self._cancelled.set()
+        """Gives up the calls that are still open and waits until they have let go (for whoever drives the strategy)."""
+        self.cancel()
         with self._lock:
             calls = list(self._calls)
         for call in calls:
-            with contextlib.suppress(EnfiladeError):
-                await call.aclose()
+            await call.aclose()
 
     def track(self, source: Any, end: type[Any]) -> Call[Any, Any]:
         """Opens a call over a source of the hatch.
@@ -115,21 +118,57 @@ class Session:
         Raises:
             RunCancelled: The run was cancelled.
         """
-        if self.cancelled:
-            raise RunCancelled("the run was cancelled; no further calls are answered")
+        self.check_cancelled()
         call: Call[Any, Any] = Call(source, end, self._loop, self._forget)
         with self._lock:
             self._calls.add(call)
+        if self.cancelled:  # it came in between
+            call.cancel()
         return call
+
+    def wait_for(self, answer: Coroutine[Any, Any, Any]) -> Any:
+        """Waits in the strategy's thread for an answer from the loop.
+
+        Raises:
+            InternalError: This is the loop's own thread.
+            RunCancelled: The run was cancelled, before or meanwhile.
+        """
+        try:
+            self._check_thread()
+            self.check_cancelled()
+            future = asyncio.run_coroutine_threadsafe(answer, self._loop)
+        except BaseException:
+            answer.close()
+            raise
+        with self._lock:
+            self._waits.add(future)
+        try:
+            if self.cancelled:  # it came in between
+                future.cancel()
+            return future.result()
+        except CancelledError:
+            raise RunCancelled("the run was cancelled while the strategy waited") from None
+        finally:
+            with self._lock:
+                self._waits.discard(future)
+
+    def check_cancelled(self) -> None:
+        """Refuses what a cancelled run asks for.
+
+        Raises:
+            RunCancelled: The run was cancelled.
+        """
+        if self.cancelled:
+            raise RunCancelled("the run was cancelled; no further calls are answered")
+
+    def _check_thread(self) -> None:
+        with contextlib.suppress(RuntimeError):
+            if asyncio.get_running_loop() is self._loop:
+                raise InternalError("a blocking form was used in an async strategy; write 'await' instead of 'wait()'")
 
     def _forget(self, call: Call[Any, Any]) -> None:
         with self._lock:
             self._calls.discard(call)
-
-    @property
-    def loop(self) -> asyncio.AbstractEventLoop:
-        """The loop that answers the calls."""
-        return self._loop
 
 
 class SessionModel:
@@ -227,6 +266,7 @@ class Pending:
         self._request = request
 
     def __await__(self) -> Generator[Any, None, Any]:
+        self._session.check_cancelled()
         return self._hatch.storage(self._request).__await__()
 
     def wait(self) -> Any:
@@ -236,12 +276,7 @@ class Pending:
             EnfiladeError: The host refused.
             RunCancelled: The run was cancelled meanwhile.
         """
-        with contextlib.suppress(RuntimeError):
-            if asyncio.get_running_loop() is self._session.loop:
-                raise InternalError("a blocking form was used in an async strategy; write 'await' instead of 'wait()'")
-        if self._session.cancelled:
-            raise RunCancelled("the run was cancelled; no further calls are answered")
-        return asyncio.run_coroutine_threadsafe(self._hatch.storage(self._request), self._session.loop).result()
+        return self._session.wait_for(self._hatch.storage(self._request))
 
 
 class SessionStorage:

@@ -10,6 +10,7 @@ from enfilade.isolation.credit import Credit
 from enfilade_sdk import codec
 from enfilade_sdk.errors import EnfiladeError, InternalError, LimitExceededError, ProtocolError
 from enfilade_sdk.hatch import Hatch
+from enfilade_sdk.json_text import json_text
 from enfilade_sdk.inbox import cost
 from enfilade_sdk.outbox import Outbox
 from enfilade_sdk.prompts import ModelResult, ToolResult
@@ -140,5 +141,5 @@ class GuestCalls:
     async def _storage(self, call: pb.StorageCall) -> None:
         request = codec.storage_request_from_wire(call)
         value = await self._hatch.storage(request)
-        text = None if value is None else codec.json_text(value)
+        text = None if value is None else json_text(value)
         await self._send(pb.HostItem(storage_value=pb.StorageValue(call_id=call.call_id, value_json=text)))

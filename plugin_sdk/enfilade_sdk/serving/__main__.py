@@ -1,4 +1,8 @@
-"""`python -m enfilade_sdk.serving [--path DIR] [NAME=]package.module:Class ...`: a plugin process."""
+"""`python -m enfilade_sdk.serving [--path DIR] [NAME=]package.module:Class ...`: a plugin process.
+
+A host starts it so. By hand it needs an address: `--listen unix:PATH`, or `--listen grpcs://HOST:PORT` with the
+files `--cert`, `--key` and `--ca`.
+"""
 
 import sys
 

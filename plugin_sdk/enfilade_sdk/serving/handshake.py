@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from dataclasses import dataclass
+from io import TextIOWrapper
 from typing import TextIO
 
 COOKIE_KEY = "ENFILADE_PLUGIN"
@@ -25,7 +26,10 @@ LAUNCH_LINE_LIMIT = 64 * 1024
 HOW_TO_USE = (
     "This is an Enfilade strategy plugin. It is started by a host, not by hand.\n"
     "Install it beside the host and ask for it by name:  enfilade run QUESTION -s NAME\n"
-    "See what the host finds and whether it fits:        enfilade plugins list; enfilade plugins check NAME"
+    "See what the host finds and whether it fits:        enfilade plugins list; enfilade plugins check NAME\n"
+    "Serve it at an address, for hosts elsewhere:        "
+    "python -m enfilade_sdk.serving --listen unix:PATH | grpcs://HOST:PORT --cert FILE --key FILE --ca FILE "
+    "package.module:Class"
 )
 
 
@@ -55,7 +59,7 @@ class Launch:
 def guard_streams() -> tuple[TextIO, int]:
     """Keeps the protocol's stdout and stdin from plugin code.
 
-    `print` goes to stderr from here on and `input` finds nothing.
+    `print` goes to stderr from here on, line by line so that a crash loses none, and `input` finds nothing.
 
     Returns:
         The original stdout, for the one line; the descriptor of the original stdin, the life line.
@@ -63,6 +67,8 @@ def guard_streams() -> tuple[TextIO, int]:
     sys.stdout.flush()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
     lifeline = os.dup(0)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)

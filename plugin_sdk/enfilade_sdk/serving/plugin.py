@@ -2,6 +2,8 @@
 
 import importlib
 import sys
+import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +35,7 @@ def offer_of(text: str) -> Offer:
 class Plugin:
     """Opens the offers of a process and keeps what was found."""
 
-    def __init__(self, offers: list[Offer]) -> None:
+    def __init__(self, offers: Sequence[Offer]) -> None:
         self._strategies: dict[str, Any] = {}
         self.descriptions: list[StrategyDescription] = []
         for offer in offers:
@@ -54,12 +56,18 @@ class Plugin:
     def _open(self, offer: Offer) -> None:
         try:
             strategy = opened(load(offer.target), offer.name or offer.target)
+            description = describe(strategy, offer.name or None)
         except NotAdmittedError as error:
-            self.descriptions.append(_unopened(offer, error.message))
-            return
-        description = describe(strategy, offer.name or None)
-        self.descriptions.append(description)
-        self._strategies[description.name] = strategy
+            self.descriptions.append(unopened(offer, error.message))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - one bad strategy costs only itself
+            reason = f"making or describing {offer.target} raised {type(error).__name__}: {error}"
+            self.descriptions.append(unopened(offer, reason))
+        else:
+            if description.name in self._strategies:
+                found = f"another strategy of this plugin is named {description.name!r} too"
+                description.faults.append(Fault(expected="a name of its own", found=found, remedy="rename one of them"))
+            self.descriptions.append(description)
+            self._strategies[description.name] = strategy
 
 
 def load(target: str) -> Any:
@@ -79,19 +87,19 @@ def load(target: str) -> Any:
 
 
 def _place(error: BaseException) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None or trace.tb_frame.f_code.co_filename in (__file__, importlib.__file__):
-        return ""
-    return f" ({trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno})"
+    """Where in the plugin's code it was raised; empty when that is none of its lines."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith("<frozen ")]
+    inner = [frame for frame in own if frame.filename not in (__file__, importlib.__file__)]
+    return f" ({inner[-1].filename}, line {inner[-1].lineno})" if inner else ""
 
 
-def _unopened(offer: Offer, reason: str) -> StrategyDescription:
+def unopened(offer: Offer, reason: str) -> StrategyDescription:
+    """The description of a strategy that could not be opened; its one fault says why."""
     fault = Fault(expected="a strategy that can be imported and made", found=reason, remedy="mend the plugin's code")
     return StrategyDescription(name=offer.name or offer.target, faults=[fault])
 
 
-def extend_path(folders: list[str]) -> None:
+def extend_path(folders: Sequence[str]) -> None:
     """Puts folders before the installed packages, for plugins that are not installed."""
-    sys.path[:0] = folders
+    sys.path[:0] = [folder for folder in folders if folder not in sys.path]

@@ -3,12 +3,14 @@
 Nothing heavy is imported before the streams are guarded and the process is bound to its host.
 """
 
-import logging
+import gc
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
+from enfilade_sdk.serving.command_line import CommandLine, read_command_line
 from enfilade_sdk.serving.handshake import (
     HandshakeError,
     Launch,
@@ -20,33 +22,41 @@ from enfilade_sdk.serving.handshake import (
 from enfilade_sdk.serving.lifeline import die_with_parent, watch
 
 
-def main(arguments: list[str]) -> NoReturn:
-    """Serves the strategies named in the arguments until the host is done with this process."""
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Serves the strategies named in the arguments until the host is done with this process.
+
+    With `--listen` it serves at an address until it is told to end by SIGINT or SIGTERM.
+    """
     out, lifeline = guard_streams()
     try:
-        launch = read_launch(lifeline)
-        die_with_parent(launch.parent)
-        watch(lifeline)
-        _serve(launch, arguments, out)
+        line = read_command_line(arguments)
+        if line.listen:
+            _listen(line, out)
+        else:
+            launch = read_launch(lifeline)
+            die_with_parent(launch.parent)
+            watch(lifeline)
+            _serve(launch, line, out)
     except HandshakeError as error:
         sys.stderr.write(f"{error}\n")
-        _leave(1)
-    _leave(0)
+        leave(1)
+    leave(0)
 
 
-def _serve(launch: Launch, arguments: list[str], out: TextIO) -> None:
+def _serve(launch: Launch, line: CommandLine, out: TextIO) -> None:
+    gc.disable()  # what is imported stays; looking through it again and again would only slow the start
+
     import asyncio
 
     from enfilade_sdk.codec import PROTOCOL
-    from enfilade_sdk.serving.plugin import Plugin, extend_path, offer_of
-    from enfilade_sdk.serving.server import StrategyServicer, make_server, serve_until_shutdown, socket_path
+    from enfilade_sdk.serving.address import unix_address
+    from enfilade_sdk.serving.opening import open_plugin
+    from enfilade_sdk.serving.server import StrategyServicer, make_server, serve_until, socket_path
 
     protocol = choose_protocol(launch, PROTOCOL)
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="[%(levelname)s] %(name)s: %(message)s")
-    paths = [arguments[i + 1] for i, word in enumerate(arguments[:-1]) if word == "--path"]
-    specs = [word for i, word in enumerate(arguments) if word != "--path" and arguments[i - 1 : i] != ["--path"]]
-    extend_path(paths)
-    plugin = Plugin([offer_of(spec) for spec in specs])
+    plugin = open_plugin(line)
+    gc.freeze()
+    gc.enable()
 
     async def run() -> None:
         stop = asyncio.Event()
@@ -54,16 +64,33 @@ def _serve(launch: Launch, arguments: list[str], out: TextIO) -> None:
         servicer = StrategyServicer(plugin, token=launch.token)
         server = make_server(servicer, stop.set, max_message_bytes=launch.max_message_bytes)
         path = socket_path(launch.socket_dir)
-        server.add_insecure_port(f"unix:{path}")
+        server.add_insecure_port(unix_address(path))
         await server.start()
         out.write(handshake_line(protocol, path) + "\n")
         out.close()
-        await serve_until_shutdown(server, stop)
+        await serve_until(stop, server)
+        leave(0)
 
     asyncio.run(run())
 
 
-def _leave(code: int) -> NoReturn:
+def _listen(line: CommandLine, out: TextIO) -> None:
+    import asyncio
+
+    from enfilade_sdk.serving.listening import listen
+    from enfilade_sdk.serving.opening import open_plugin
+
+    plugin = open_plugin(line)
+
+    async def run() -> None:
+        await listen(line, plugin, out)
+        leave(0)
+
+    asyncio.run(run())
+
+
+def leave(code: int) -> NoReturn:
     """Ends without waiting for a strategy's threads, which may never end."""
+    sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

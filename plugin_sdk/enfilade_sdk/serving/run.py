@@ -1,4 +1,8 @@
-"""One run in a guest: read the start, drive the strategy, write its messages and exactly one end."""
+"""One run in a guest: read the start, drive the strategy, write its messages and exactly one end.
+
+The strategy runs in the task that serves the stream. Reading and writing beside it get tasks of their own only when
+the run is not over at once: a run that answers without waiting for anything is one read and one write.
+"""
 
 import asyncio
 import contextlib
@@ -6,20 +10,17 @@ import logging
 from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any, Protocol
-from uuid import uuid4
 
 from enfilade_sdk import codec
-from enfilade_sdk.errors import EnfiladeError, LimitExceededError, NotAdmittedError, ProtocolError, RunCancelled
+from enfilade_sdk.errors import EnfiladeError, InternalError, LimitExceededError, ProtocolError, RunCancelled
 from enfilade_sdk.execution import execute, failure_of
-from enfilade_sdk.messages import BlobChunkPayload, BlobPayload, MessageType, ToolInvokeMessage
+from enfilade_sdk.messages import ToolInvokeMessage
 from enfilade_sdk.outbox import Outbox
 from enfilade_sdk.serving.hatch import StreamHatch
+from enfilade_sdk.serving.parts import is_whole, parts_of
 from enfilade_wire.v1 import strategy_pb2 as pb
 
 _log = logging.getLogger(__name__)
-
-BLOB_PART = 1024 * 1024
-"""Bytes of a blob that leave in one item when it is split."""
 
 
 class FrameStream(Protocol):
@@ -43,45 +44,72 @@ class GuestRun:
         self._outbox: Outbox[pb.PluginItem] = Outbox()
         self._hatch = StreamHatch(self._outbox)
         self._limit = 0
+        self._task: asyncio.Task[Any] | None = None
+        self._lanes: list[asyncio.Task[None]] = []
+        self._cancelled: EnfiladeError | None = None
 
     async def serve(self) -> None:
         """Waits for the start (the host opens streams ahead), runs, ends. Gives up when the host closes first."""
         frame = await self._stream.read()
         if not isinstance(frame, pb.HostFrame):
             return
-        writer = asyncio.ensure_future(self._write())
-        strategy = asyncio.ensure_future(self._run_to_end(frame))
-        reader = asyncio.ensure_future(self._read(strategy))
+        self._task = asyncio.current_task()
+        opening = asyncio.get_running_loop().call_soon(self._open_lanes)
         try:
-            await strategy
-            await writer
+            end = await self._run_to_end(frame)
+            opening.cancel()
+            await self._send_end(end)
         finally:
-            for task in (reader, strategy, writer):
-                task.cancel()
-            await asyncio.gather(reader, strategy, writer, return_exceptions=True)
+            opening.cancel()
+            self._outbox.close()
+            await self._close_lanes()
 
-    async def _run_to_end(self, frame: pb.HostFrame) -> None:
-        try:
-            await self._run(frame)
-            end = pb.PluginItem(finished=pb.Finished())
-        except EnfiladeError as error:
-            end = _failed(error)
-        except asyncio.CancelledError:
-            end = _failed(RunCancelled("the run was cancelled"))
-        except Exception as error:  # noqa: BLE001 - nothing may leave a handler but a terminal item
-            end = _failed(failure_of(error))
-        if not self._outbox.closed:
+    def _open_lanes(self) -> None:
+        self._lanes = [asyncio.ensure_future(self._read()), asyncio.ensure_future(self._write())]
+
+    async def _close_lanes(self) -> None:
+        for lane in self._lanes:
+            lane.cancel()
+        if self._lanes:
+            await asyncio.gather(*self._lanes, return_exceptions=True)
+
+    async def _send_end(self, end: pb.PluginItem) -> None:
+        with contextlib.suppress(RunCancelled):  # the stream is broken, so nobody is there to read the end
             self._outbox.push(end, 0)
         self._outbox.close()
+        if self._lanes:
+            await asyncio.wait(self._lanes[1:])
+        else:
+            await self._write()
+
+    async def _run_to_end(self, frame: pb.HostFrame) -> pb.PluginItem:
+        """The terminal item of the run.
+
+        Raises:
+            CancelledError: The RPC was cancelled, so no item can be sent any more.
+        """
+        try:
+            await self._run(frame)
+        except EnfiladeError as error:
+            return failed_item(self._cancelled or error)
+        except asyncio.CancelledError:
+            if self._cancelled is None or self._task is None:
+                raise
+            self._task.uncancel()
+            return failed_item(self._cancelled)
+        except Exception as error:  # noqa: BLE001 - nothing may leave a handler but a terminal item
+            return failed_item(failure_of(error))
+        return pb.PluginItem(finished=pb.Finished())
 
     async def _run(self, frame: pb.HostFrame) -> None:
-        start, *more = frame.items
-        if start.WhichOneof("item") != "start":
-            raise ProtocolError(f"rule 'start is first' was broken: got {start.WhichOneof('item')!r}")
-        invocation = codec.start_from_wire(start.start)
-        self._limit = start.start.max_item_bytes
-        for item in more:
-            self._hatch.answer(item)
+        kind = frame.items[0].WhichOneof("item") if frame.items else None
+        if kind != "start":
+            raise ProtocolError(f"rule 'start is first' was broken: got {kind!r}")
+        start = frame.items[0].start
+        invocation = codec.start_from_wire(start)
+        self._limit = self._hatch.limit = start.max_item_bytes
+        for item in frame.items[1:]:
+            self._take(item)
         try:
             async with aclosing(execute(self._find(invocation.strategy), invocation, self._hatch)) as messages:
                 async for message in messages:
@@ -90,75 +118,62 @@ class GuestRun:
             self._hatch.close(RunCancelled("the run has ended"))
 
     async def _send(self, message: ToolInvokeMessage) -> None:
-        payload = message.message
-        if type(payload) is BlobPayload and len(payload.blob) > BLOB_PART:
-            for part in split_blob(message, payload):
-                await self._outbox.put(*self._item(part))
+        if is_whole(message):
+            await self._outbox.put(*self._item(message))
             return
-        await self._outbox.put(*self._item(message))
+        for part in parts_of(message):
+            await self._outbox.put(*self._item(part))
 
     def _item(self, message: ToolInvokeMessage) -> tuple[pb.PluginItem, int]:
         item = pb.PluginItem(message=codec.message_to_wire(message))
         size = item.ByteSize()
         if self._limit and size > self._limit:
             raise LimitExceededError(
-                f"a {message.type.value} message of {size} bytes is over the limit of {self._limit} bytes for one item; "
-                "send it in parts, or as a blob, which is split on the way"
+                f"a {message.type.value} message of {size} bytes is over the limit of {self._limit} bytes for one "
+                "item; send it in parts, or as a blob, which is split on the way"
             )
         return item, size
 
-    async def _read(self, strategy: "asyncio.Future[None]") -> None:
+    async def _read(self) -> None:
         while isinstance(frame := await self._stream.read(), pb.HostFrame):
             for item in frame.items:
-                if item.WhichOneof("item") == "cancel":
-                    self._cancel(strategy, item.cancel.reason)
-                else:
-                    self._answer(strategy, item)
-        self._cancel(strategy, "the host closed the stream")
+                self._take(item)
+        # The host has closed its side: the run goes on without answers. When it has gone, the RPC is cancelled.
+        self._hatch.close(RunCancelled("the host closed its side of the stream; no further calls are answered"))
 
-    def _answer(self, strategy: "asyncio.Future[None]", item: pb.HostItem) -> None:
-        try:
-            self._hatch.answer(item)
-        except EnfiladeError as error:
-            self._cancel(strategy, error.message)
+    def _take(self, item: pb.HostItem) -> None:
+        kind = item.WhichOneof("item")
+        if kind == "cancel":
+            self._cancel(RunCancelled(f"the run was cancelled: {item.cancel.reason}"))
+        elif kind == "start":
+            self._cancel(ProtocolError("rule 'a stream has one start' was broken"))
+        else:
+            try:
+                self._hatch.answer(item)
+            except EnfiladeError as error:
+                self._cancel(error)
 
-    def _cancel(self, strategy: "asyncio.Future[None]", reason: str) -> None:
-        if not strategy.done():
-            _log.debug("run cancelled: %s", reason)
-            self._hatch.close(RunCancelled(f"the run was cancelled: {reason}"))
-            strategy.cancel()
+    def _cancel(self, reason: EnfiladeError) -> None:
+        if self._cancelled is None and self._task is not None and not self._task.cancelling():
+            _log.debug("run cancelled: %s", reason.message)
+            self._cancelled = reason
+            self._hatch.close(reason)
+            self._task.cancel()
 
     async def _write(self) -> None:
-        with contextlib.suppress(Exception):  # the stream is broken: the reader sees its end and cancels the run
+        try:
             while items := await self._outbox.take():
                 await self._stream.write(pb.PluginFrame(items=items))
-        self._outbox.close()
+        except Exception as error:  # noqa: BLE001 - the RPC is over; its end cancels the run
+            _log.debug("a run's stream broke: %s", error)
+        finally:
+            self._outbox.close()
 
 
-def split_blob(message: ToolInvokeMessage, payload: BlobPayload) -> list[ToolInvokeMessage]:
-    """The parts of a blob too large for one item, in order."""
-    blob, name = payload.blob, uuid4().hex
-    starts = range(0, len(blob), BLOB_PART)
-    return [
-        ToolInvokeMessage(
-            type=MessageType.BLOB_CHUNK,
-            message=BlobChunkPayload(
-                id=name,
-                sequence=number,
-                total_length=len(blob),
-                blob=blob[at : at + BLOB_PART],
-                end=at + BLOB_PART >= len(blob),
-            ),
-            meta=message.meta if number == 0 else None,
-        )
-        for number, at in enumerate(starts)
-    ]
-
-
-def _failed(error: EnfiladeError) -> pb.PluginItem:
-    return pb.PluginItem(failed=codec.run_failure_to_wire(error))
-
-
-def missing_strategy(name: str, known: list[str]) -> NotAdmittedError:
-    """The error for a strategy this plugin does not have."""
-    return NotAdmittedError(f"this plugin has no strategy {name!r}; it has: {', '.join(known) or 'none'}")
+def failed_item(error: EnfiladeError) -> pb.PluginItem:
+    """The terminal item of a run that failed, whatever its error holds."""
+    try:
+        return pb.PluginItem(failed=codec.run_failure_to_wire(error))
+    except Exception as fault:  # noqa: BLE001 - an author's error may hold anything
+        text = f"the strategy failed with {type(error).__name__}, which cannot be sent: {fault}"
+        return pb.PluginItem(failed=codec.run_failure_to_wire(InternalError(text)))

@@ -4,13 +4,14 @@ import asyncio
 import hmac
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 import grpc
 
 from enfilade_sdk import codec
-from enfilade_sdk.serving.plugin import Plugin
+from enfilade_sdk.contract import StrategyDescription
+from enfilade_sdk.serving.plugin import Offer, Plugin, unopened
 from enfilade_sdk.serving.run import GuestRun
 from enfilade_wire.v1 import strategy_pb2 as pb
 from enfilade_wire.v1 import strategy_pb2_grpc as rpc
@@ -30,56 +31,57 @@ _PING_OPTIONS = (
     ("grpc.keepalive_permit_without_calls", 1),
 )
 
+Context = Any
+"""`grpc.aio.ServicerContext`; its type parameters differ from handler to handler."""
+
 
 class StrategyServicer:
-    """Describe and Run over the strategies of one process."""
+    """Describe and Run over the strategies of one process, for those who have the token."""
 
-    def __init__(self, plugin: Plugin, *, token: str = "", name: str = "", version: str = "") -> None:
+    def __init__(self, plugin: Plugin, *, token: str = "") -> None:
         self._plugin = plugin
-        self._token = token
-        self._name, self._version = name, version
+        self._token = token.encode()
 
-    async def Describe(  # noqa: N802 - the wire's name
-        self, _request: pb.DescribeRequest, context: "grpc.aio.ServicerContext[Any, Any]"
-    ) -> pb.DescribeResponse:
+    async def Describe(self, _request: pb.DescribeRequest, context: Context) -> pb.DescribeResponse:  # noqa: N802 - the wire's name
         """What this process offers."""
-        await self._check(context)
-        return pb.DescribeResponse(
-            protocol=codec.PROTOCOL,
-            plugin=self._name,
-            version=self._version,
-            strategies=[codec.description_to_wire(d) for d in self._plugin.descriptions],
-        )
+        await self.check(context)
+        strategies = [_described(description) for description in self._plugin.descriptions]
+        return pb.DescribeResponse(protocol=codec.PROTOCOL, strategies=strategies)
 
-    async def Run(  # noqa: N802 - the wire's name
-        self, _requests: AsyncIterator[pb.HostFrame], context: "grpc.aio.ServicerContext[Any, Any]"
-    ) -> None:
+    async def Run(self, _requests: AsyncIterator[pb.HostFrame], context: Context) -> None:  # noqa: N802 - the wire's name
         """One run."""
-        await self._check(context)
+        await self.check(context)
         try:
             await GuestRun(context, self._plugin.find).serve()
-        except asyncio.CancelledError:
-            raise
         except Exception as error:  # noqa: BLE001 - its text must not leak as UNKNOWN
             _log.exception("a run broke off")
             await context.abort(grpc.StatusCode.INTERNAL, f"the plugin's server failed: {type(error).__name__}")
 
-    async def _check(self, context: "grpc.aio.ServicerContext[Any, Any]") -> None:
+    async def check(self, context: Context) -> None:
+        """Ends an RPC that comes without this launch's token."""
         if not self._token:
             return
         given = next((v for k, v in context.invocation_metadata() or () if k == TOKEN_KEY), "")
-        if not hmac.compare_digest(str(given), self._token):
+        if not hmac.compare_digest(str(given).encode(), self._token):
             await context.abort(grpc.StatusCode.UNAUTHENTICATED, "the launch token is missing or wrong")
+
+
+def _described(description: StrategyDescription) -> pb.StrategyDescription:
+    try:
+        return codec.description_to_wire(description)
+    except Exception as error:  # noqa: BLE001 - what an author declares may hold anything; it costs only that strategy
+        reason = f"its description cannot be sent: {error}"
+        return codec.description_to_wire(unopened(Offer(description.name, description.name), reason))
 
 
 def make_server(
     servicer: StrategyServicer,
-    on_shutdown: Callable[[], None],
+    on_shutdown: Callable[[], None] | None,
     *,
     max_message_bytes: int,
-    options: tuple[tuple[str, Any], ...] = (),
+    options: Sequence[tuple[str, Any]] = (),
 ) -> "grpc.aio.Server":
-    """A server with the strategy service, gRPC's health service and go-plugin's controller."""
+    """A server with the strategy service and gRPC's health service; with `on_shutdown`, go-plugin's controller too."""
     limits = (
         ("grpc.max_receive_message_length", max_message_bytes),
         ("grpc.max_send_message_length", max_message_bytes),
@@ -88,38 +90,42 @@ def make_server(
     server = grpc.aio.server(options=(*limits, *_PING_OPTIONS, *options))
     # The generated base class types Run as a generator; ours writes to the context, which grpc.aio allows too.
     rpc.add_StrategyPluginServicer_to_server(servicer, server)  # type: ignore[arg-type]
-
-    async def check(_request: bytes, _context: Any) -> bytes:
-        return HEALTH_SERVING
-
-    async def watch(_request: bytes, _context: Any) -> AsyncIterator[bytes]:
-        yield HEALTH_SERVING
-        await asyncio.get_running_loop().create_future()
-
-    async def shutdown(_request: bytes, _context: Any) -> bytes:
-        on_shutdown()
-        return b""
-
-    server.add_generic_rpc_handlers(
-        (
-            grpc.method_handlers_generic_handler(
-                "grpc.health.v1.Health",
-                {"Check": _unary(check), "Watch": grpc.unary_stream_rpc_method_handler(watch)},
-            ),
-            grpc.method_handlers_generic_handler("plugin.GRPCController", {"Shutdown": _unary(shutdown)}),
-        )
-    )
+    server.add_generic_rpc_handlers((_health(),))
+    if on_shutdown is not None:
+        server.add_generic_rpc_handlers((_controller(servicer, on_shutdown),))
     return server
 
 
-def _unary(method: Callable[[bytes, Any], Awaitable[bytes]]) -> Any:
+def _health() -> "grpc.GenericRpcHandler":
+    async def check(_request: bytes, _context: Context) -> bytes:
+        return HEALTH_SERVING
+
+    async def watch(_request: bytes, _context: Context) -> AsyncIterator[bytes]:
+        yield HEALTH_SERVING
+        await asyncio.get_running_loop().create_future()
+
+    methods = {"Check": _unary(check), "Watch": grpc.unary_stream_rpc_method_handler(watch)}
+    return grpc.method_handlers_generic_handler("grpc.health.v1.Health", methods)
+
+
+def _controller(servicer: StrategyServicer, on_shutdown: Callable[[], None]) -> "grpc.GenericRpcHandler":
+    async def shutdown(_request: bytes, context: Context) -> bytes:
+        await servicer.check(context)
+        on_shutdown()
+        return b""
+
+    return grpc.method_handlers_generic_handler("plugin.GRPCController", {"Shutdown": _unary(shutdown)})
+
+
+def _unary(method: Callable[[bytes, Context], Awaitable[bytes]]) -> Any:
     return grpc.unary_unary_rpc_method_handler(method)
 
 
-async def serve_until_shutdown(server: "grpc.aio.Server", stop: asyncio.Event) -> None:
-    """Serves until `stop` is set, then gives open runs the grace period."""
+async def serve_until(stop: asyncio.Event, server: "grpc.aio.Server") -> None:
+    """Serves until `stop` is set, then gives open runs the grace period, and no more."""
     await stop.wait()
-    await server.stop(SHUTDOWN_GRACE)
+    stopping = asyncio.ensure_future(server.stop(SHUTDOWN_GRACE))
+    await asyncio.wait({stopping}, timeout=SHUTDOWN_GRACE + 0.5)
 
 
 def socket_path(folder: str) -> str:

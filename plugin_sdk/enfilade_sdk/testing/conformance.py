@@ -22,6 +22,7 @@ from typing import Any
 from enfilade_sdk import codec
 from enfilade_sdk.contract import describe
 from enfilade_sdk.errors import EnfiladeError, ErrorCode, ModelFailedError
+from enfilade_sdk.json_text import json_text
 from enfilade_sdk.messages import LogPayload, LogStatus
 from enfilade_sdk.parameters import check_params, parameters_of, parameters_schema
 from enfilade_sdk.prompts import ModelRequest, ToolMessage
@@ -83,7 +84,7 @@ def declares_the_same_parameters_each_time(strategy: Any, **subject: Any) -> Non
         check_params(first, sample_params(first, dict(examined.params)))
     except EnfiladeError as error:
         raise ConformanceError(f"the params given to this check do not fit: {error}") from None
-    codec.json_text(parameters_schema(first))
+    json_text(parameters_schema(first))
 
 
 def describes_itself_over_the_wire(strategy: Any, **subject: Any) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from enfilade_sdk.codec import json_text
+from enfilade_sdk.json_text import json_text
 from enfilade_sdk.messages import JsonPayload, MessageType, TextPayload, ToolInvokeMessage
 
 _GIVEN = "[{} was given to the user]"
