@@ -1,0 +1,217 @@
+"""One open database: transactions for reading and for writing, its tables, its clock."""
+
+import asyncio
+import errno
+import os
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from enfilade.store.engine import WRITES, postgres_engine, sqlite_engine
+from enfilade.store.errors import StoreError, Trouble
+from enfilade.store.fault import store_error
+from enfilade.store.migration import check_known, found_revision, migrate
+from enfilade.store.schema import REVISIONS, Tables, make_tables
+from enfilade.store.settings import StoreSettings
+
+if TYPE_CHECKING:
+    from sqlalchemy import Table
+    from sqlalchemy.dialects.postgresql import Insert as PostgresInsert
+    from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
+    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+MICROSECONDS = 1_000_000
+
+CLOCK = "SELECT (extract(epoch from clock_timestamp()) * 1000000)::bigint"
+UP_SINCE = "SELECT (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint"
+"""A PostgreSQL server's time, and that of its start, in microseconds since 1970."""
+
+WAL_TRIES = 50
+WAL_PAUSE = 0.1
+"""How often, and after how many seconds, the switch to WAL is tried while other hosts have the file locked."""
+
+
+def now() -> int:
+    """The time on this machine, in microseconds since 1970 UTC."""
+    return time.time_ns() // 1000
+
+
+class Database:
+    """An open database. `open` gives one.
+
+    Args:
+        engine: Its connections.
+        tables: Its tables.
+        place: What it is called in texts, without a password.
+    """
+
+    def __init__(self, engine: "AsyncEngine", tables: Tables, place: str) -> None:
+        self.tables = tables
+        self.place = place
+        self._engine = engine
+
+    @classmethod
+    async def open(cls, settings: StoreSettings, *, make: bool = True) -> Self:
+        """Opens a database and brings its schema forward.
+
+        Args:
+            settings: Where it is.
+            make: Whether to make a SQLite file that is not there; a listing has no reason to.
+
+        Raises:
+            StoreError: It cannot be opened, or its schema is of a newer version; the text says what to do.
+        """
+        await asyncio.to_thread(_load_libraries)
+        database = cls(*_engine(settings, make=make))
+        try:
+            await database._migrate()
+        except BaseException:
+            await database.aclose()
+            raise
+        return database
+
+    @property
+    def is_postgres(self) -> bool:
+        """Whether it is a PostgreSQL server; else it is a SQLite file."""
+        return self._engine.dialect.name == "postgresql"
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncGenerator["AsyncConnection", None]:
+        """A transaction that only reads.
+
+        Raises:
+            StoreError: The database cannot be read now.
+        """
+        async with self._transaction(writes=False) as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncGenerator["AsyncConnection", None]:
+        """A transaction that is committed at its end, and undone when an error leaves it.
+
+        Raises:
+            StoreError: The database cannot be written now.
+        """
+        async with self._transaction(writes=True) as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def raw_writing(self) -> AsyncGenerator["AsyncConnection", None]:
+        """`writing` that lets the driver's exceptions pass as they are."""
+        async with self._engine.connect() as connection, _begun(connection, writes=True):
+            yield connection
+
+    def insert(self, table: "Table") -> "PostgresInsert | SqliteInsert":
+        """An insert that can be told what to do with rows that are there already."""
+        if self.is_postgres:
+            from sqlalchemy.dialects.postgresql import insert as postgres_insert
+
+            return postgres_insert(table)
+        from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+        return sqlite_insert(table)
+
+    async def clock(self, connection: "AsyncConnection") -> int:
+        """The time by which signs of life are judged: the server's, or this machine's for a file."""
+        if not self.is_postgres:
+            return now()
+        return int((await connection.exec_driver_sql(CLOCK)).scalar_one())
+
+    async def up_since(self, connection: "AsyncConnection") -> int:
+        """Since when signs of life could be left: the server's start; a file is always there."""
+        return int((await connection.exec_driver_sql(UP_SINCE)).scalar_one()) if self.is_postgres else 0
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        await self._engine.dispose()
+
+    @asynccontextmanager
+    async def _transaction(self, *, writes: bool) -> AsyncGenerator["AsyncConnection", None]:
+        from sqlalchemy.exc import SQLAlchemyError
+
+        try:
+            connection = await self._engine.connect()
+        except Exception as error:
+            raise store_error(error, self.place) from error
+        try:
+            async with _begun(connection, writes=writes):
+                yield connection
+        except (SQLAlchemyError, OSError, TimeoutError) as error:
+            raise store_error(error, self.place) from error
+        finally:
+            await connection.close()
+
+    async def _migrate(self) -> None:
+        if not self.is_postgres:
+            await self._use_write_ahead_log()
+        async with self.reading() as connection:
+            revision = await connection.run_sync(found_revision)
+        check_known(revision)
+        if revision != REVISIONS[-1]:
+            async with self.writing() as connection:
+                await connection.run_sync(migrate)
+
+    async def _use_write_ahead_log(self) -> None:
+        """Switches to WAL, so that readers and the writer do not wait for each other; it lasts in the file."""
+        for left in reversed(range(WAL_TRIES)):
+            try:
+                async with self._engine.connect() as connection:
+                    raw = await connection.get_raw_connection()
+                    driver: Any = raw.driver_connection
+                    await (await driver.execute("PRAGMA journal_mode = WAL")).close()
+                return
+            except Exception as error:
+                fault = store_error(error, self.place)
+                if fault.trouble is not Trouble.LOCKED or not left:
+                    raise fault from error
+            await asyncio.sleep(WAL_PAUSE)
+
+
+@asynccontextmanager
+async def _begun(connection: "AsyncConnection", *, writes: bool) -> AsyncGenerator[None, None]:
+    ready = await connection.execution_options(**{WRITES: writes})
+    async with ready.begin():
+        yield
+
+
+def _load_libraries() -> None:
+    """Imports SQLAlchemy in a thread: it takes most of a second, in which the loop goes on."""
+    import sqlalchemy.ext.asyncio  # noqa: F401 - for the import alone
+
+
+def _engine(settings: StoreSettings, *, make: bool) -> tuple["AsyncEngine", Tables, str]:
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    if (file := settings.file) is not None:
+        _prepare_file(file, named=bool(settings.url), make=make)
+        return sqlite_engine(file), make_tables(), str(file)
+    try:
+        url = make_url(settings.url)
+    except ArgumentError:
+        raise StoreError(
+            "[store] url cannot be read: expected postgresql+asyncpg://USER:PASSWORD@HOST:PORT/DATABASE "
+            "(write @ : / in a password as %40 %3A %2F)",
+            Trouble.REFUSED,
+        ) from None
+    return postgres_engine(url), make_tables(), url.set(drivername="postgresql").render_as_string(hide_password=True)
+
+
+def _prepare_file(file: Path, *, named: bool, make: bool) -> None:
+    """Makes the file, readable by its owner only: it holds whole conversations."""
+    if file.exists():
+        return
+    if not make:
+        raise StoreError(f"there are no records yet: {file} does not exist; runs make it", Trouble.NOT_A_STORE)
+    try:
+        if not named:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        reason = "its folder does not exist" if isinstance(error, FileNotFoundError) else error.strerror
+        raise StoreError(
+            f"the store {file} cannot be made: {reason}; make the folder, or name another place in [store] url",
+            Trouble.READ_ONLY if error.errno == errno.EROFS else Trouble.REFUSED,
+        ) from None

@@ -1,0 +1,199 @@
+"""The record of one run, written as it happens."""
+
+import hashlib
+from typing import Any
+from uuid import uuid4
+
+from enfilade.outcome import OutcomeFile, Status
+from enfilade.store.batch import Row
+from enfilade.store.database import now
+from enfilade.store.dialogue import Exchange, common, since_question
+from enfilade.store.pen import Clock, Pen
+from enfilade.store.round_record import CallRecord, RoundRecord
+from enfilade.store.start import RunStart
+from enfilade.store.state import State
+from enfilade_sdk.errors import EnfiladeError
+from enfilade_sdk.messages import BlobChunkPayload, BlobPayload, MessageType, TextPayload, ToolInvokeMessage
+from enfilade_sdk.prompts import PROMPTS, ModelRequest, PromptMessage, ToolRequest
+
+_STATES = {Status.SUCCEEDED: State.SUCCEEDED, Status.FAILED: State.FAILED, Status.CANCELLED: State.CANCELLED}
+
+
+class RunRecord:
+    """One run. `Records.run_began` gives it; call it as things happen, and `ended` at the end.
+
+    What begins something waits while the store is behind, and raises `StoreError` when the run is to fail with the
+    store. What ends something never waits and never raises, so that it can stand in a `finally`.
+
+    Args:
+        pen: Writes the rows.
+        start: What is known of the run.
+        file_bytes: Up to which size the content of a file is kept.
+    """
+
+    def __init__(self, pen: Pen, start: RunStart, file_bytes: int) -> None:
+        self.id = start.run_id
+        self._pen = pen
+        self._start = start
+        self._file_bytes = file_bytes
+        self._clock = Clock.start()
+        self._open = True
+        self._rounds: list[RoundRecord] = []
+        self._calls: list[CallRecord] = []
+        self._counts = {"rounds": 0, "calls": 0, "events": 0, "files": 0}
+        self._exchange: Exchange | None = None
+
+    def began(self, host_id: str) -> None:
+        """Writes down that it began (for `Records.run_began`)."""
+        start, pen = self._start, self._pen
+        names = ("strategy", "plugin", "model", "provider", "user_id")
+        ids = ("conversation_id", "app_id", "message_id")
+        row: Row = {name: pen.text(getattr(start, name)) for name in names}
+        row |= {name: None if (value := getattr(start, name)) is None else pen.text(value) for name in ids}
+        row |= {"id": self.id, "host_id": host_id, "status": State.RUNNING.value, "began_at": self._clock.began_at}
+        row |= {"question": pen.text(start.question), "params": pen.json(dict(start.params))}
+        row |= {"question_files": pen.json([_reference(file.model_dump()) for file in start.files])}
+        row |= dict.fromkeys(("answer", "error_code", "error", "ended_at"))
+        pen.insert("runs", row)
+
+    async def model_began(self, request: ModelRequest, *, model: str = "", provider: str = "") -> RoundRecord:
+        """Writes down that a model was asked.
+
+        Args:
+            request: The call.
+            model: The model's name.
+            provider: Who answers for it.
+
+        Raises:
+            StoreError: The run is to fail because the store cannot be written.
+        """
+        await self._pen.ready()
+        kept, added, exchange = self._placed(request)
+        entry = RoundRecord(self._pen, uuid4().hex, exchange)
+        self._rounds = [known for known in self._rounds if known.open or known is self._latest()] + [entry]
+        names = {"model": self._pen.text(model), "provider": self._pen.text(provider)}
+        at = now()
+        row: Row = {"id": entry.id, "run_id": self.id, "position": self._next("rounds"), "status": State.RUNNING.value}
+        row |= names | {"kept": kept, "added": added, "began_at": at, "seconds": None}
+        row |= dict.fromkeys(("text", "reasoning", "tool_calls", "finish_reason", "error_code", "error"))
+        self._pen.insert("rounds", row)
+        self._pen.insert("usage", self._usage_row(entry.id, at) | names)
+        return entry
+
+    async def tool_began(self, request: ToolRequest) -> CallRecord:
+        """Writes down that a tool was called; the call belongs to the round whose reply asked for it, or to the latest.
+
+        Raises:
+            StoreError: The run is to fail because the store cannot be written.
+        """
+        await self._pen.ready()
+        asker = next((entry for entry in reversed(self._rounds) if request.call_id in entry.asked), self._latest())
+        entry = CallRecord(self._pen, request, asker.exchange if asker is not None else None)
+        self._calls = [known for known in self._calls if known.open] + [entry]
+        arguments = request.arguments if isinstance(request.arguments, str) else dict(request.arguments)
+        row: Row = {"id": entry.id, "run_id": self.id, "round_id": asker.id if asker is not None else None}
+        row |= {"position": self._next("calls"), "call_id": self._pen.text(request.call_id), "began_at": now()}
+        row |= {"tool": self._pen.text(request.name), "status": State.RUNNING.value}
+        row |= {"arguments": self._pen.json(arguments), "seconds": None}
+        row |= dict.fromkeys(("provider", "result", "error_code", "error"))
+        self._pen.insert("calls", row)
+        return entry
+
+    async def event(self, message: ToolInvokeMessage) -> None:
+        """Writes down a message of the run, in order; of a blob only its size, its content comes with `file`.
+
+        Raises:
+            StoreError: The run is to fail because the store cannot be written.
+        """
+        await self._pen.ready()
+        row: Row = {"run_id": self.id, "sequence": self._next("events"), "count": 1, "type": message.type.value}
+        row |= {"message": "", "at": now()}
+        batch = self._pen.writer.batch
+        if message.type is MessageType.TEXT and isinstance(message.message, TextPayload):
+            batch.say(row, message.message.text, message.meta or {}, self._pen.masking)
+        else:
+            batch.hush(self.id)
+            batch.insert("events", row | {"message": self._pen.json(_without_bytes(message))})
+        self._pen.writer.added()
+
+    async def file(self, file: OutcomeFile) -> None:
+        """Writes down a whole file, sent or linked; the content of a large one is not kept, its digest is.
+
+        Raises:
+            StoreError: The run is to fail because the store cannot be written.
+        """
+        await self._pen.ready()
+        pen, data = self._pen, file.data
+        row: Row = {"id": uuid4().hex, "run_id": self.id, "position": self._next("files"), "at": now()}
+        row |= {name: pen.text(getattr(file, name)) for name in ("type", "url", "filename", "mime_type")}
+        row |= {"size": None if data is None else len(data), "meta": pen.json(file.meta)}
+        row |= {"sha256": None if data is None else hashlib.sha256(data).hexdigest()}
+        pen.insert("files", row | {"data": data if data is not None and len(data) <= self._file_bytes else None})
+
+    def ended(self, status: Status, *, answer: str = "", error: EnfiladeError | None = None) -> None:
+        """Writes down how the run ended; rounds and calls that are still open end with it. Only the first end counts.
+
+        Args:
+            status: How it ended.
+            answer: Its answer, or as much of it as there was.
+            error: Why it failed.
+        """
+        if not self._open:
+            return
+        self._open = False
+        given_up = State.FAILED if status is Status.FAILED else State.CANCELLED
+        for model_call in self._rounds:
+            model_call.abandoned(given_up)
+        for tool_call in self._calls:
+            tool_call.abandoned(given_up)
+        self._pen.writer.batch.hush(self.id)
+        row = {"status": _STATES[status].value, "answer": self._pen.text(answer), "ended_at": now()}
+        self._pen.change("runs", self.id, row | self._pen.error(error))
+
+    async def settled(self) -> None:
+        """Before a run is called a success: makes sure, where a run is to fail with the store, that all is written.
+
+        Raises:
+            StoreError: It could not be written.
+        """
+        if self._pen.strict:
+            await self._pen.writer.flush()
+
+    def _placed(self, request: ModelRequest) -> tuple[int | None, str | None, Exchange | None]:
+        """Where a prompt stands in the run's dialogue: what it keeps, what it adds; nothing for one beside it."""
+        prompt = None if request.completion else since_question(request.messages, self._start.question)
+        if prompt is None:
+            return None, None, None
+        left: list[PromptMessage] = [] if self._exchange is None else self._exchange.left()
+        kept = common(left, prompt)
+        self._exchange = Exchange(prompt)
+        return kept, self._pen.json(PROMPTS.dump_python(prompt[kept:], mode="json")), self._exchange
+
+    def _latest(self) -> RoundRecord | None:
+        return self._rounds[-1] if self._rounds else None
+
+    def _next(self, what: str) -> int:
+        self._counts[what] += 1
+        return self._counts[what]
+
+    def _usage_row(self, round_id: str, at: int) -> Row:
+        pen, start = self._pen, self._start
+        conversation = None if start.conversation_id is None else pen.text(start.conversation_id)
+        row: Row = {"round_id": round_id, "run_id": self.id, "conversation_id": conversation, "at": at}
+        row |= {"user_id": pen.text(start.user_id), "plugin": pen.text(start.plugin), "cost_nano": None}
+        names = ("prompt_tokens", "completion_tokens", "total_tokens", "cached_tokens", "reasoning_tokens")
+        return row | dict.fromkeys(names)
+
+
+def _reference(file: dict[str, Any]) -> dict[str, Any]:
+    """A question's file without its content, for a `data:` URL holds it whole."""
+    url = str(file.get("url", ""))
+    return {**file, "url": f"{url.partition(',')[0]},... ({len(url)} characters)"} if url.startswith("data:") else file
+
+
+def _without_bytes(message: ToolInvokeMessage) -> dict[str, Any]:
+    payload = message.message
+    if not isinstance(payload, BlobPayload | BlobChunkPayload):
+        return {"type": message.type.value, "message": payload.model_dump(), "meta": message.meta or {}}
+    form = payload.model_dump(exclude={"blob"}) | {"size": len(payload.blob)}
+    return {"type": message.type.value, "message": form, "meta": message.meta or {}}

@@ -1,0 +1,53 @@
+"""Texts and JSON values as every database takes them, and back without loss.
+
+PostgreSQL takes no NUL character, and no database takes half a surrogate pair; tools and models write both.
+"""
+
+import json
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_json
+
+MARK = "\x01json:"
+"""Before a text that is kept as a JSON string."""
+
+
+def stored_text(text: str) -> str:
+    """The text as it is kept."""
+    plain = "\0" not in text and not text.startswith(MARK) and _is_unicode(text)
+    return text if plain else MARK + json.dumps(text)
+
+
+def loaded_text(text: str) -> str:
+    """The text that was kept."""
+    return str(json.loads(text.removeprefix(MARK))) if text.startswith(MARK) else text
+
+
+def stored_json(value: Any) -> str:
+    """The value as JSON text in plain characters; what JSON cannot carry stands there as its text."""
+    try:
+        return to_json(value, serialize_unknown=True, inf_nan_mode="constants").decode()
+    except (PydanticSerializationError, ValueError, RecursionError):
+        return _stubborn(value)
+
+
+def loaded_json(text: str | None) -> Any:
+    """The value that was kept; None for none."""
+    return None if text is None else json.loads(text)
+
+
+def _stubborn(value: Any) -> str:
+    try:
+        return json.dumps(value, default=str, skipkeys=True)
+    except (ValueError, RecursionError):
+        return json.dumps({"not_recorded": type(value).__name__})
+
+
+def _is_unicode(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
