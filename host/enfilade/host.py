@@ -20,6 +20,9 @@ from enfilade.discovery.entry_points import installed_candidates
 from enfilade.inprocess import InProcess
 from enfilade.isolation.directory import sweep
 from enfilade.isolation.launcher import Launcher
+from enfilade.layers.chain import Chain, RunLayers
+from enfilade.layers.context import RunContext
+from enfilade.layers.layer import Layer
 from enfilade.ledger import Ledger
 from enfilade.models.gateway import ModelGateway
 from enfilade.models.settings import ModelSettings
@@ -29,6 +32,7 @@ from enfilade.run import Run
 from enfilade.storage import MemoryStorage, Storage
 from enfilade.stream import GuardedStream
 from enfilade.toolboxes import Toolboxes
+from enfilade.tools.report import LoadReport
 from enfilade.transform import Transform
 from enfilade_sdk.errors import EnfiladeError
 from enfilade_sdk.invocation import File, Invocation
@@ -49,6 +53,10 @@ class Host:
         candidates: The plugins; None discovers them.
         tools: Python functions (or `Tool`s) that agents may name beside the configured ones.
         storage: Where strategies keep their small values; None is memory.
+        layers: What stands around runs and their calls, the outermost first; None takes those of the configuration.
+
+    Raises:
+        ConfigError: The set-up cannot be used; the text names the place.
     """
 
     def __init__(
@@ -58,6 +66,7 @@ class Host:
         candidates: Iterable[Candidate] | None = None,
         tools: Sequence[Any] = (),
         storage: Storage | None = None,
+        layers: Iterable[Layer] | None = None,
     ) -> None:
         self.config = config or load_config()
         self.gateway = ModelGateway(
@@ -66,6 +75,7 @@ class Host:
         self.catalog = Catalog(self._discovered() if candidates is None else candidates, self._runner_of)
         self._toolboxes = Toolboxes(self.config.tool_limits, self.config.tools, tools)
         self._storage = storage or MemoryStorage()
+        self._chain = Chain(() if layers is None else layers)
         self._launcher = Launcher()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._runs: set[Run] = set()
@@ -113,8 +123,9 @@ class Host:
             question = Question(question, history=tuple(history), files=tuple(files), seconds=timeout)
         run_id = uuid4().hex
         ledger = Ledger()
+        layers = self._chain.open()
         transform = Transform(ledger, self.config.limits.file_bytes, run_id)
-        return Run(run_id, self._messages(agent, question, run_id, ledger), transform)
+        return Run(run_id, self._messages(agent, question, run_id, ledger, layers), transform, layers.ended)
 
     async def ask(self, agent: AgentConfig, question: str | Question, **more: Any) -> Outcome:
         """Puts one question to an agent and gives the outcome; a failure is in the outcome. Takes what `run` takes."""
@@ -166,24 +177,23 @@ class Host:
         return Resolver(resolve)
 
     async def _messages(
-        self, agent: AgentConfig, question: Question, run_id: str, ledger: Ledger
+        self, agent: AgentConfig, question: Question, run_id: str, ledger: Ledger, layers: RunLayers
     ) -> AsyncGenerator[ToolInvokeMessage, None]:
-        seconds = question.seconds or self.config.limits.run_seconds
-        source = self._resolved_and_invoked(agent, question, run_id, ledger, seconds)
-        async with aclosing(GuardedStream(source, self.config.limits, seconds).messages()) as guarded:
+        source = self._resolved_and_invoked(agent, question, run_id, ledger, layers)
+        guard = GuardedStream(source, self.config.limits, self._seconds_of(question), layers.interruption)
+        async with aclosing(guard.messages()) as guarded:
             async for message in guarded:
                 yield message
 
     async def _resolved_and_invoked(
-        self, agent: AgentConfig, question: Question, run_id: str, ledger: Ledger, seconds: float
+        self, agent: AgentConfig, question: Question, run_id: str, ledger: Ledger, layers: RunLayers
     ) -> AsyncGenerator[ToolInvokeMessage, None]:
+        seconds = self._seconds_of(question)
+        deadline = asyncio.get_running_loop().time() + seconds
         model = self._model_of(agent)
         info = self.gateway.info(model)
         admitted = await self.prepare(agent)
         engine = await self._toolboxes.engine(agent.tools)
-        for refusal in engine.report.refusals:
-            _log.warning("run %s goes on without %s", run_id, refusal)
-            yield log_message("tool not loaded", data={"reason": str(refusal)}, status=LogStatus.ERROR)
         menu = engine.menu()
         invocation = Invocation(
             strategy=admitted.name,
@@ -206,15 +216,28 @@ class Host:
             plugin=admitted.candidate.plugin,
             conversation=question.conversation_id or "",
         )
-        hatch = Callbacks(grants, self.gateway.stream, engine.invoke, self._storage, ledger, {model: info})
+        plugin = admitted.candidate.plugin
+        layers.begin(
+            RunContext(plugin, agent, question, invocation, info, model, ledger, deadline, layers.interruption)
+        )
+        ask, call = layers.model_calls(self.gateway.stream), layers.tool_calls(engine.invoke)
+        hatch = Callbacks(grants, ask, call, self._storage, ledger, {model: info})
+
+        def start() -> AsyncGenerator[ToolInvokeMessage, None]:
+            messages = admitted.runner.run(invocation, hatch)
+            return _after(_missing(run_id, engine.report), messages) if engine.report.refusals else messages
+
         try:
-            async with aclosing(admitted.runner.run(invocation, hatch)) as messages:
+            async with aclosing(layers.run(start)) as messages:
                 async for message in messages:
                     yield message
         except EnfiladeError as error:
             if trace := error.details.pop("traceback", None):
                 _log.error("run %s: strategy %r failed:\n%s", run_id, admitted.name, trace)
             raise
+
+    def _seconds_of(self, question: Question) -> float:
+        return question.seconds or self.config.limits.run_seconds
 
     def _model_of(self, agent: AgentConfig) -> str:
         return agent.model or self.config.default_model
@@ -233,3 +256,21 @@ class Host:
         if candidate.isolation == "inprocess" and candidate.offers:
             return InProcess(candidate)
         return self._launcher.guest(candidate)
+
+
+def _missing(run_id: str, report: LoadReport) -> list[ToolInvokeMessage]:
+    """Tells the user which tools the agent has to do without."""
+    for refusal in report.refusals:
+        _log.warning("run %s goes on without %s", run_id, refusal)
+    reasons = [str(refusal) for refusal in report.refusals]
+    return [log_message("tool not loaded", data={"reason": reason}, status=LogStatus.ERROR) for reason in reasons]
+
+
+async def _after(
+    first: Sequence[ToolInvokeMessage], messages: AsyncGenerator[ToolInvokeMessage, None]
+) -> AsyncGenerator[ToolInvokeMessage, None]:
+    async with aclosing(messages):
+        for message in first:
+            yield message
+        async for message in messages:
+            yield message
