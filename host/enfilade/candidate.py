@@ -7,6 +7,9 @@ from typing import Literal
 
 Isolation = Literal["process", "inprocess"]
 
+GROUP = "enfilade.strategies"
+"""The entry-point group of strategies: name = the strategy's name, value = `package.module:Class`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:

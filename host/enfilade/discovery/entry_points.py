@@ -4,11 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from importlib_metadata import Distribution, distributions
 
-from enfilade.candidate import Candidate, Isolation, Offer
+from enfilade.candidate import GROUP, Candidate, Isolation, Offer
 from enfilade.config import PluginSettings
-
-GROUP = "enfilade.strategies"
-"""The entry-point group of strategies: name = the strategy's name, value = `package.module:Class`."""
 
 
 def installed_candidates(

@@ -1,0 +1,46 @@
+"""Plugins in environments of their own: plugins.lock is read, no process is started."""
+
+from collections.abc import Iterable, Mapping
+
+from packaging.utils import canonicalize_name
+
+from enfilade.candidate import Candidate
+from enfilade.config import PluginSettings
+from enfilade.environments.entry import PluginEntry
+from enfilade.errors import ConfigError
+
+
+def managed_candidates(settings: Mapping[str, PluginSettings], entries: Iterable[PluginEntry]) -> list[Candidate]:
+    """The enabled plugins among what is installed.
+
+    Args:
+        settings: The operator's settings by plugin name, however it is written.
+        entries: What is installed (`PluginStore.entries`).
+
+    Raises:
+        ConfigError: One is set to run in process, which its environment forbids.
+    """
+    by_key: dict[str, PluginSettings] = {canonicalize_name(name): chosen for name, chosen in settings.items()}
+    found = []
+    for entry in entries:
+        chosen = by_key.get(entry.key, PluginSettings())
+        if entry.enabled and chosen.enabled:
+            found.append(_candidate(entry, chosen))
+    return found
+
+
+def _candidate(entry: PluginEntry, chosen: PluginSettings) -> Candidate:
+    if chosen.isolation == "inprocess":
+        raise ConfigError(
+            f"[plugins.{entry.name}] isolation: expected 'process', got 'inprocess': {entry.name} has an environment "
+            "of its own, which cannot be loaded into the host; install it beside the host with pip for that"
+        )
+    return Candidate(
+        plugin=entry.name,
+        version=entry.version,
+        origin=f"{entry.name} {entry.version} ({entry.venv})",
+        offers=entry.offers,
+        python=str(entry.python),
+        environment=chosen.environment,
+        start_timeout=chosen.start_timeout,
+    )

@@ -1,0 +1,1 @@
+"""Installing plugins: one virtual environment each, recorded in `plugins.lock`."""

@@ -1,0 +1,62 @@
+"""Holds on an environment's folder: whoever has one keeps it from being removed, and loses it by dying."""
+
+import fcntl
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+HOLD_FILE = "hold"
+"""The file in an environment's folder that is locked; its content means nothing."""
+
+
+class Hold:
+    """A lock on a folder, shared (a host runs the plugin) or exclusive (it is being made or removed).
+
+    The kernel drops it when the last process that has the descriptor ends, however that ends.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor: int | None = descriptor
+
+    def fileno(self) -> int:
+        """The descriptor, for a child that shall keep the hold too.
+
+        Raises:
+            ValueError: It was released.
+        """
+        if self._descriptor is None:
+            raise ValueError("this hold was released")
+        return self._descriptor
+
+    def release(self) -> None:
+        """Gives it back; children that were given it keep it until they end. May be called twice."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def take_hold(folder: Path, *, exclusive: bool) -> Hold | None:
+    """Takes a hold without waiting; None when somebody else has one that excludes it.
+
+    Raises:
+        OSError: The folder is gone, or cannot be written.
+    """
+    descriptor = os.open(folder / HOLD_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return Hold(descriptor)

@@ -1,0 +1,139 @@
+"""Installing with uv."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from importlib_metadata import version
+
+from enfilade.environments.command import Ended, Place, run_command
+from enfilade.environments.errors import InstallError, Reason
+from enfilade.environments.installer import Request, check_ended
+from enfilade.environments.interpreter import Interpreter
+from enfilade.environments.pin import Pin, pins_of_pylock, requirements_text
+from enfilade.environments.sources import Sources, tool_environment
+
+_SKIPPED = "Skipping unsafe file name"
+"""What uv says, when it is asked for warnings, of a member that it leaves out of what it unpacks."""
+
+_SETTINGS = {
+    "UV_NO_CONFIG": "1",
+    "UV_PYTHON_DOWNLOADS": "never",
+    "UV_LINK_MODE": "copy",  # hard links into its cache would let one plugin change another's files
+    "UV_NO_PROGRESS": "1",
+    "NO_COLOR": "1",
+    "RUST_LOG": "uv_extract=warn",
+}
+
+
+def find_uv() -> Path | None:
+    """The uv that the package of that name brings; None when it is not installed for this platform."""
+    if find_spec("uv") is None:
+        return None
+    import uv
+
+    try:
+        return Path(uv.find_uv_bin())
+    except FileNotFoundError:
+        return None
+
+
+class UvInstaller:
+    """Makes environments with uv; nothing is built unless that is allowed, and no link leads into uv's cache."""
+
+    def __init__(self, binary: Path, sources: Sources) -> None:
+        self._binary = binary
+        self._sources = sources
+        self._environment = tool_environment() | _SETTINGS
+
+    @property
+    def label(self) -> str:
+        """`uv` and its version."""
+        return f"uv {version('uv')}"
+
+    async def build(self, source: Path, interpreter: Interpreter, folder: Path, place: Place) -> None:
+        """See `Installer`."""
+        words: list[str | Path] = [
+            "build",
+            "--wheel",
+            "--no-sources",
+            "--python",
+            interpreter.path,
+            "--out-dir",
+            folder,
+            source,
+        ]
+        ended = await self._run([*words, *self._where()], place)
+        check_ended(ended, "uv", f"build {source}", allow_build=True)
+
+    async def resolve(self, request: Request, place: Place) -> tuple[Pin, ...]:
+        """See `Installer`."""
+        asked, found = place.folder / "requirements.in", place.folder / "pylock.toml"
+        asked.write_text("".join(f"{line}\n" for line in request.requirements), encoding="utf-8")
+        words: list[str | Path] = [
+            "pip",
+            "compile",
+            "--quiet",
+            "--format",
+            "pylock.toml",
+            "--no-header",
+            "--no-annotate",
+        ]
+        words += ["--no-sources", "--output-file", found]
+        ended = await self._run([*words, *self._for(request), "--python", request.interpreter.path, asked], place)
+        check_ended(ended, "uv", f"find what {request.plugin} needs", allow_build=request.allow_build)
+        return pins_of_pylock(found.read_text(encoding="utf-8"), place.folder)
+
+    async def create(self, venv: Path, interpreter: Interpreter, place: Place) -> None:
+        """See `Installer`."""
+        ended = await self._run(["venv", "--quiet", "--no-project", "--python", interpreter.path, venv], place)
+        check_ended(ended, "uv", f"make an environment with {interpreter.path}", allow_build=False)
+
+    async def install(self, venv: Path, request: Request, pins: tuple[Pin, ...], place: Place) -> None:
+        """See `Installer`. What uv leaves out of an archive because of its name makes the whole a refusal."""
+        pinned = place.folder / "requirements.txt"
+        pinned.write_text(requirements_text(pins), encoding="utf-8")
+        words: list[str | Path] = [
+            "pip",
+            "install",
+            "--require-hashes",
+            "--no-deps",
+            "--no-sources",
+            "--python",
+            venv / "bin" / "python",
+        ]
+        unsafe: list[str] = []
+        ended = await self._run([*words, *self._for(request), "-r", pinned], _overheard(place, unsafe))
+        if unsafe:
+            await self._forget(pins, place)
+            raise InstallError(
+                Reason.UNSAFE_ARCHIVE,
+                f"an archive that {request.plugin} needs has a member that must not be unpacked, so nothing was "
+                f"installed: {unsafe[0]}; tell its author",
+            )
+        check_ended(ended, "uv", f"install {request.plugin}", allow_build=request.allow_build)
+
+    async def _forget(self, pins: tuple[Pin, ...], place: Place) -> None:
+        """Takes the archives out of uv's cache, where it has them without the member: the next try must see it too."""
+        await self._run(["cache", "clean", "--force", *(pin.name for pin in pins)], replace(place, seconds=60.0))
+
+    def _for(self, request: Request) -> list[str]:
+        return [*([] if request.allow_build else ["--no-build"]), *self._where(request.find_links)]
+
+    def _where(self, more: tuple[Path, ...] = ()) -> list[str]:
+        return self._sources.options(more) + (["--offline"] if self._sources.offline else [])
+
+    async def _run(self, words: Sequence[str | Path], place: Place) -> Ended:
+        return await run_command([self._binary, *words], self._environment, place)
+
+
+def _overheard(place: Place, unsafe: list[str]) -> Place:
+    def listen(line: str) -> None:
+        if _SKIPPED in line:
+            unsafe.append(line.partition(_SKIPPED)[2].strip(": "))
+        elif place.listener is not None:
+            place.listener(line)
+
+    listener: Callable[[str], None] = listen
+    return replace(place, listener=listener)
