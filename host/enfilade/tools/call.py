@@ -42,11 +42,14 @@ class Strays:
 
     def add(self, task: asyncio.Task[None], name: str) -> None:
         """Keeps the task in mind, and alive, until it ends; the loop may be closed without it."""
+        if task.done():
+            self._forget(task)
+            return
         self._tasks[task] = name
         task.add_done_callback(self._forget)
-        if not task.done():  # asyncio.run waits for every task it knows, for ever if need be
-            asyncio.tasks._unregister_task(task)  # noqa: SLF001 - of "Extending asyncio", for those who keep tasks
-            task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001 - as asyncio.gather does
+        # asyncio.run waits for every task it knows, for ever if need be
+        asyncio.tasks._unregister_task(task)  # noqa: SLF001 - of "Extending asyncio", for those who keep tasks
+        task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001 - as asyncio.gather does
 
     def _forget(self, task: asyncio.Task[None]) -> None:
         self._tasks.pop(task, None)
@@ -110,6 +113,7 @@ class RunningCall:
 
     async def _run(self) -> None:
         error: BaseException | None = None
+        close = getattr(self._messages, "aclose", None)
         try:
             async for message in self._messages:
                 await self._line.put(message)
@@ -117,12 +121,17 @@ class RunningCall:
             if self._stopping:
                 raise
             error = cancelled  # the tool's own doing
+        except GeneratorExit:
+            close = None  # the loop is gone, nothing can be awaited any more
+            raise
         except KeyboardInterrupt:
             raise
         except BaseException as raised:  # noqa: BLE001 - whatever a tool raises ends its call only, SystemExit too
             error = raised
         finally:
-            close = getattr(self._messages, "aclose", None)
             if close is not None:
-                await close()
+                try:
+                    await close()
+                except Exception as raised:  # noqa: BLE001 - a fault of its clean-up is a fault of the tool
+                    error = error or raised
         await self._line.put(Ended(error))

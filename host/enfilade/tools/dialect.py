@@ -48,10 +48,10 @@ class Dialect:
             DialectError: It is of another type, or a part of it says nothing.
         """
         definitions = schema.get("$defs", {})
-        top = {k: v for k, v in schema.items() if k != "$defs"}
+        top = {k: v for k, v in schema.items() if k not in {"$defs", "nullable", "x-nullable"}}
         top["properties"] = parts = _named_parts(top.get("properties"), "its parameters")
         if "object" in _names(top.get("type")):
-            top |= {"type": "object", "nullable": False}
+            top["type"] = "object"
         standard = self._standard(top, "its parameters")
         if standard is None or not _may_be_object(standard):
             raise DialectError(f"its parameters are of type {top.get('type')!r}; expected an object")
@@ -90,15 +90,18 @@ class Dialect:
         standard = self._parts({k: v for k, v in own.items() if k in KNOWN}, where)
         if types is None or standard is None:
             return None
+        standard = fold_all(standard)
         nullable = own.get("nullable") is True or own.get("x-nullable") is True
-        return fold_all(typed(standard, types or implied_types(standard), nullable=nullable))
+        if not types or {} in types:
+            types = implied_types(standard)
+        return fold_all(typed(standard, types, nullable=nullable))
 
     def _types(self, named: Any, where: str) -> list[Schema] | None:
         """A schema for each type there may be; None where all of them are only for the user."""
         names = named if isinstance(named, list) else [named]
         found = [self._type(name, where) for name in names if name is not None]
         kept = [kind for place, kind in enumerate(found) if kind is not None and kind not in found[:place]]
-        return None if found and not kept else kept
+        return None if _only_null_is_left(found) else kept
 
     def _type(self, name: Any, where: str) -> Schema | None:
         if isinstance(name, dict):
@@ -148,7 +151,12 @@ class Dialect:
         branches = [self._standard(branch, where) for branch in value]
         kept = [branch for branch in branches if branch is not None]
         complete = len(kept) == len(branches) or keyword in {"anyOf", "oneOf"}
-        return kept if complete and kept else None
+        return kept if complete and not _only_null_is_left(branches) else None
+
+
+def _only_null_is_left(schemas: list[Schema | None]) -> bool:
+    """Whether some of these are only for the user and a model could give no more than null."""
+    return None in schemas and all(schema in (None, {"type": "null"}) for schema in schemas)
 
 
 def _place(where: str, name: str) -> str:

@@ -9,7 +9,7 @@ from jsonschema_rs import Draft202012Validator, ValidationError
 from enfilade.tools.dialect import Dialect, DialectError, UserParameter
 from enfilade.tools.fold import fold_top
 from enfilade.tools.json_value import NotJsonError, json_copy
-from enfilade.tools.keywords import KNOWN, Schema, children
+from enfilade.tools.keywords import KNOWN, NAMED, Schema, children
 from enfilade.tools.references import resolve_references
 from enfilade.tools.type_names import is_type
 from enfilade_sdk.errors import EnfiladeError, ErrorCode
@@ -139,29 +139,29 @@ def _repaired(schema: Schema, notes: list[str]) -> Schema:
         try:
             Draft202012Validator(schema, offline=True)
         except ValidationError as error:
-            path = [*error.instance_path]
-            if not path:
+            faulty = _faulty_keyword(schema, [*error.instance_path])
+            if not faulty:
                 raise DialectError(error.message[:200]) from None
-            place = _keyword_at(schema, path)
-            notes.append(f"{'.'.join(map(str, path[: place + 1]))} was left out: {error.message[:120]}")
-            schema = _cut(schema, path[: place + 1])
+            notes.append(f"{'.'.join(map(str, faulty))} was left out: {error.message[:120]}")
+            schema = _cut(schema, faulty)
         else:
             return schema
     raise DialectError(f"more than {MAX_REPAIRS} of its keywords have a senseless value")
 
 
-def _keyword_at(schema: Schema, path: list[Any]) -> int:
-    """Where in the path the last keyword stands, so that cutting there leaves a schema."""
+def _faulty_keyword(schema: Schema, path: list[Any]) -> list[Any]:
+    """The part of the path down to the last keyword in it, so that cutting there leaves a schema; empty for none."""
     node: Any = schema
-    last, named = 0, False
+    faulty: list[Any] = []
+    is_name = False
     for place, step in enumerate(path):
-        if not named and isinstance(node, dict):
-            last = place
-        named = not named and step in {"properties", "patternProperties", "$defs", "dependentSchemas"}
-        node = node[step] if isinstance(node, dict | list) else None
-        if named and place == len(path) - 2:  # a name itself is what is wrong
-            return place + 1
-    return last
+        if not isinstance(node, dict | list) or (isinstance(node, dict) and step not in node):
+            return []
+        if isinstance(node, dict) and not (is_name and place < len(path) - 1):
+            faulty = path[: place + 1]  # a name counts only where it is itself what is wrong
+        is_name = not is_name and step in NAMED
+        node = node[step]
+    return faulty
 
 
 def _cut(value: Any, path: list[Any]) -> Any:

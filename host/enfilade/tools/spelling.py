@@ -4,7 +4,7 @@ from typing import Any
 
 from enfilade.tools.declaration import number
 from enfilade.tools.fold import both
-from enfilade.tools.keywords import ANNOTATIONS, OF_TYPE, Schema
+from enfilade.tools.keywords import ANNOTATIONS, MANY, OF_TYPE, Schema
 
 _DATA = frozenset({"default", "const", "examples"})
 _NUMBERS = OF_TYPE["number"] | frozenset(
@@ -37,6 +37,9 @@ def of_older_drafts(schema: Schema) -> None:
         if "additionalItems" in schema:
             schema["items"] = schema["additionalItems"]
     schema.pop("additionalItems", None)
+    for keyword in MANY & schema.keys():
+        if schema[keyword] == []:
+            del schema[keyword]
     enum = schema.get("enum")
     if "enum" in schema and not (isinstance(enum, list) and enum):
         del schema["enum"]
@@ -68,8 +71,6 @@ def is_of(name: str, value: Any) -> bool:
 
 def typed(schema: Schema, types: list[Schema], *, nullable: bool) -> Schema:
     """The schema with its types: one beside it, several as a choice in which each has the keywords it knows."""
-    if {} in types:
-        types = []
     if len(types) == 1:
         schema = _of_one(schema, types[0])
     elif types:

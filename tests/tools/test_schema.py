@@ -1,0 +1,479 @@
+import copy
+from typing import Any
+
+import pytest
+
+from enfilade.tools.arguments import ArgumentReader, ArgumentsError
+from enfilade.tools.schema import SchemaError, ToolSchema, tool_schema
+
+EMPTY = {"type": "object", "properties": {}}
+
+RECURSIVE = {
+    "type": "object",
+    "properties": {
+        "q": {"$ref": "#/$defs/Req"},
+        "mode": {"anyOf": [{"$ref": "#/$defs/Mode"}, {"type": "null"}], "default": None},
+    },
+    "required": ["q"],
+    "additionalProperties": False,
+    "$defs": {
+        "Mode": {"type": "string", "enum": ["brief", "long"]},
+        "Req": {
+            "type": "object",
+            "properties": {"words": {"type": "string"}, "then": {"$ref": "#/$defs/Req"}},
+            "required": ["words"],
+        },
+    },
+}
+
+
+def offered(declared: object) -> dict[str, Any]:
+    return tool_schema(declared).offered
+
+
+def property_of(schema: Any, name: str = "p") -> Any:
+    """What becomes of one property."""
+    return offered({"type": "object", "properties": {name: schema}})["properties"].get(name)
+
+
+def accepts(schema: ToolSchema, arguments: dict[str, Any]) -> bool:
+    try:
+        return ArgumentReader("t", schema).read(arguments).values == arguments
+    except ArgumentsError:
+        return False
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        None,
+        {},
+        [],
+        True,
+        {"type": "object"},
+        {"type": "object", "properties": None},
+        {"type": "object", "properties": {}, "required": None},
+        {"type": "object", "properties": {}, "required": []},
+        {"type": None, "properties": None, "required": None, "description": None},
+        {"type": ["object", "null"]},
+        {"type": "OBJECT"},
+        {"type": "dict"},
+        {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"},
+        {"type": "object", "properties": {}, "$defs": {}},
+    ],
+)
+def test_a_tool_without_inputs_is_an_object_without_properties(declared: object) -> None:
+    assert offered(declared) == EMPTY
+    assert accepts(tool_schema(declared), {})
+
+
+def test_references_are_kept_together_with_what_they_mean() -> None:
+    schema = offered(RECURSIVE)
+    text = str(schema)
+    assert all(word in text for word in ("brief", "long", "words"))
+    assert set(schema["$defs"]) == {"Req"}
+    assert schema["properties"]["q"]["properties"]["then"] == {"$ref": "#/$defs/Req"}
+    assert schema["properties"]["mode"]["anyOf"] == [{"type": "string", "enum": ["brief", "long"]}, {"type": "null"}]
+
+
+def test_arguments_of_a_recursive_schema_are_checked_to_the_last_level() -> None:
+    schema = tool_schema(RECURSIVE)
+    assert accepts(schema, {"q": {"words": "a", "then": {"words": "b", "then": {"words": "c"}}}})
+    assert not accepts(schema, {"q": {"words": "a", "then": {"words": "b", "then": {"word": "c"}}}})
+
+
+@pytest.mark.parametrize("declared", [RECURSIVE, {"properties": {"a": {"type": ["string", "null"], "enum": ["x", None]}}}])
+def test_the_callers_dict_is_never_changed(declared: dict[str, Any]) -> None:
+    before = copy.deepcopy(declared)
+    schema = tool_schema(declared)
+    schema.offered["properties"]["new"] = {}
+    schema.without({"q", "a"})
+    assert declared == before
+
+
+@pytest.mark.parametrize(
+    ("reference", "definitions"),
+    [
+        ("#/$defs/City", {"$defs": {"City": {"type": "string", "minLength": 2}}}),
+        ("#/definitions/City", {"definitions": {"City": {"type": "string", "minLength": 2}}}),
+        ("#/definitions/City", {"$defs": {"City": {"type": "string", "minLength": 2}}}),
+        ("#/components/schemas/City", {"components": {"schemas": {"City": {"type": "string", "minLength": 2}}}}),
+        ("#/components/schemas/City", {"$defs": {"City": {"type": "string", "minLength": 2}}}),
+        ("#/$defs/a~1b%20c", {"$defs": {"a/b c": {"type": "string", "minLength": 2}}}),
+        ("#city", {"$defs": {"x": {"$anchor": "city", "type": "string", "minLength": 2}}}),
+        ("city.json", {"$defs": {"x": {"$id": "https://e.example/city.json", "type": "string", "minLength": 2}}}),
+        ("City", {"$defs": {"City": {"type": "string", "minLength": 2}}}),
+        ("#/properties/other", {}),
+    ],
+)
+def test_a_reference_is_found_in_every_place_that_is_in_use(reference: str, definitions: dict[str, Any]) -> None:
+    properties = {"p": {"$ref": reference}, "other": {"type": "string", "minLength": 2}}
+    schema = tool_schema({"type": "object", "properties": properties, **definitions})
+    assert schema.offered["properties"]["p"] == {"type": "string", "minLength": 2}
+    assert schema.notes == ()
+
+
+def test_definitions_inside_a_property_are_found_from_there() -> None:
+    part = {"$ref": "#/$defs/In", "$defs": {"In": {"type": "object", "properties": {"a": {"type": "integer"}}}}}
+    assert property_of(part) == {"type": "object", "properties": {"a": {"type": "integer"}}}
+
+
+def test_words_beside_a_reference_win_over_those_of_its_target() -> None:
+    declared = {
+        "type": "object",
+        "properties": {"p": {"$ref": "#/$defs/T", "description": "here", "default": 3}},
+        "$defs": {"T": {"type": "integer", "description": "there", "minimum": 1}},
+    }
+    assert offered(declared)["properties"]["p"] == {
+        "type": "integer",
+        "description": "here",
+        "minimum": 1,
+        "default": 3,
+    }
+
+
+@pytest.mark.parametrize("reference", ["#/$defs/None", "http://127.0.0.1:9/x.json", "file:///etc/hostname", "#nowhere"])
+def test_a_reference_without_a_target_allows_anything_and_is_noted(reference: str) -> None:
+    schema = tool_schema({"type": "object", "properties": {"p": {"$ref": reference, "description": "what it is"}}})
+    assert schema.offered["properties"]["p"] == {"description": "what it is"}
+    assert reference in schema.notes[0]
+
+
+@pytest.mark.parametrize(
+    "definitions",
+    [
+        {"A": {"$ref": "#/$defs/A"}},
+        {"A": {"$ref": "#/$defs/B"}, "B": {"anyOf": [{"$ref": "#/$defs/A"}]}},
+        {"A": {"allOf": [{"type": "object"}, {"$ref": "#/$defs/A"}]}},
+        {"A": {"not": {"$ref": "#/$defs/A"}}},
+    ],
+)
+def test_references_that_only_lead_back_to_themselves_end(definitions: dict[str, Any]) -> None:
+    schema = tool_schema({"type": "object", "properties": {"p": {"$ref": "#/$defs/A"}}, "$defs": definitions})
+    assert schema.notes
+    assert accepts(schema, {"p": 1})
+
+
+def test_a_tool_may_refer_to_its_own_parameters() -> None:
+    schema = tool_schema({"type": "object", "properties": {"n": {"type": "integer"}, "next": {"$ref": "#"}}})
+    assert accepts(schema, {"n": 1, "next": {"n": 2, "next": {"n": 3}}})
+    assert not accepts(schema, {"n": 1, "next": {"n": 2, "next": {"n": []}}})
+
+
+def test_references_that_double_at_each_level_do_not_explode() -> None:
+    definitions: dict[str, Any] = {"L0": {"type": "string"}}
+    for level in range(1, 40):
+        twice = {"$ref": f"#/$defs/L{level - 1}"}
+        definitions[f"L{level}"] = {"type": "object", "properties": {"a": twice, "b": twice}}
+    schema = tool_schema({"type": "object", "properties": {"p": {"$ref": "#/$defs/L39"}}, "$defs": definitions})
+    assert len(str(schema.offered)) < 1_000_000
+    assert schema.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("declared", "standard"),
+    [
+        ({"type": ["string"]}, {"type": "string"}),
+        ({"type": ["string", "null"]}, {"anyOf": [{"type": "string"}, {"type": "null"}]}),
+        (
+            {"type": ["integer", "string"], "minimum": 3, "maxLength": 5, "description": "d"},
+            {"anyOf": [{"type": "integer", "minimum": 3}, {"type": "string", "maxLength": 5}], "description": "d"},
+        ),
+        (
+            {"type": ["string", "null"], "enum": ["a", None]},
+            {"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "null"}]},
+        ),
+        ({"type": "integer", "nullable": True}, {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+        ({"type": "STRING"}, {"type": "string"}),
+        ({"type": "int"}, {"type": "integer"}),
+        ({"type": "float"}, {"type": "number"}),
+        ({"type": "bool"}, {"type": "boolean"}),
+        ({"type": "list[str]"}, {"type": "array", "items": {"type": "string"}}),
+        ({"type": "array[number]"}, {"type": "array", "items": {"type": "number"}}),
+        ({"type": "string | null"}, {"anyOf": [{"type": "string"}, {"type": "null"}]}),
+        ({"type": "Optional[int]"}, {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+        ({"type": "datetime"}, {"type": "string", "format": "date-time"}),
+        ({"type": "any", "description": "d"}, {"description": "d"}),
+        ("string", {"type": "string"}),
+        (True, {}),
+        (None, {}),
+        ({}, {}),
+        ({"type": "array"}, {"type": "array", "items": {}}),
+        ({"items": {"type": "string"}}, {"type": "array", "items": {"type": "string"}}),
+        ({"enum": ["a", "b"]}, {"type": "string", "enum": ["a", "b"]}),
+        ({"enum": [1, 2]}, {"type": "integer", "enum": [1, 2]}),
+        ({"type": "string", "enum": []}, {"type": "string"}),
+        ({"type": "integer", "enum": ["1", "2"]}, {"enum": ["1", "2"]}),
+        ({"type": "string", "description": None, "title": None, "enum": None}, {"type": "string"}),
+        ({"type": "string", "description": {"en_US": "Text", "de": "Wort"}}, {"type": "string", "description": "Text"}),
+        ({"type": "number", "minimum": 1, "exclusiveMinimum": True}, {"type": "number", "exclusiveMinimum": 1}),
+        ({"type": "number", "minimum": 1, "exclusiveMinimum": False}, {"type": "number", "minimum": 1}),
+        ({"type": "string", "minLength": "3"}, {"type": "string", "minLength": 3}),
+        (
+            {"type": "array", "items": [{"type": "int"}, {"type": "str"}], "additionalItems": False},
+            {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "items": False},
+        ),
+        ({"type": "string", "x-order": 1, "example": "e", "xml": {}, "$comment": "c"}, {"type": "string"}),
+        ({"type": "string", "pattern": "(?<="}, {"type": "string"}),
+        ({"type": "number", "multipleOf": 0}, {"type": "number"}),
+        ({"type": "number", "maximum": float("inf")}, {"type": "number"}),
+        ({"allOf": [{"type": "string"}], "description": "d"}, {"type": "string", "description": "d"}),
+        (
+            {"allOf": [{"type": "integer", "minimum": 1}, {"type": "number", "minimum": 5, "maximum": 9}]},
+            {"type": "integer", "minimum": 5, "maximum": 9},
+        ),
+    ],
+)
+def test_spellings_of_other_drafts_and_dialects_become_standard(declared: Any, standard: Any) -> None:
+    assert property_of(declared) == standard
+
+
+def test_a_property_that_nothing_fits_is_left_out() -> None:
+    schema = offered({"type": "object", "properties": {"a": False, "b": True}, "required": ["a", "b"]})
+    assert schema == {"type": "object", "properties": {"b": {}}, "required": ["b"]}
+
+
+def test_a_property_required_at_itself_is_required_at_its_object() -> None:
+    schema = offered({"type": "object", "properties": {"a": {"type": "string", "required": True}, "b": {"type": "string"}}})
+    assert schema["required"] == ["a"]
+
+
+def test_a_required_property_that_is_not_declared_is_offered() -> None:
+    assert offered({"type": "object", "required": ["a"]})["properties"] == {"a": {}}
+
+
+def test_parameters_without_the_shell_of_an_object_are_understood() -> None:
+    assert offered({"city": {"type": "string", "required": True}, "type": {"type": "string"}}) == {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "type": {"type": "string"}},
+        "required": ["city"],
+    }
+    assert offered({"city": "string", "days": "int"})["properties"] == {
+        "city": {"type": "string"},
+        "days": {"type": "integer"},
+    }
+
+
+def test_properties_named_like_keywords_stay_properties() -> None:
+    names = ["type", "properties", "required", "$ref", "items", "enum", "default", "description", "definitions", "const"]
+    properties = {name: {"type": "string", "default": "x"} for name in names}
+    assert offered({"type": "object", "properties": properties, "required": ["$ref"]})["properties"] == properties
+
+
+def test_a_reference_among_data_is_data() -> None:
+    part = {"type": "object", "default": {"$ref": "#/nowhere"}}
+    assert property_of(part) == part
+
+
+RESIZE = [
+    {"name": "mode", "type": "select", "required": True, "options": ["fit", "fill"]},
+    {"name": "width", "type": "number", "min": 1, "max": 4000},
+    {"name": "secret", "type": "secret-input"},
+    {"name": "image", "type": "file"},
+    {"name": "dry_run", "type": "boolean", "default": False},
+]
+
+
+def test_host_level_types_become_standard_ones_and_what_no_model_can_give_is_left_out() -> None:
+    schema = tool_schema(RESIZE)
+    assert schema.offered == {
+        "type": "object",
+        "properties": {
+            "mode": {"type": "string", "enum": ["fit", "fill"]},
+            "width": {"type": "number", "minimum": 1, "maximum": 4000},
+            "dry_run": {"type": "boolean", "default": False},
+        },
+        "required": ["mode"],
+    }
+    assert {name: (p.type, p.secret) for name, p in schema.user.items()} == {
+        "secret": ("secret-input", True),
+        "image": ("file", False),
+    }
+    assert schema.defaults == {"dry_run": False}
+
+
+@pytest.mark.parametrize("place", ["list", "properties"])
+def test_host_level_types_are_known_in_a_list_and_in_an_object_schema(place: str) -> None:
+    if place == "list":
+        declared: object = RESIZE
+    else:
+        declared = {"type": "object", "properties": {p["name"]: {k: v for k, v in p.items() if k != "name"} for p in RESIZE}}
+    assert tool_schema(declared).offered == tool_schema(RESIZE).offered
+
+
+@pytest.mark.parametrize(
+    ("parameter", "standard"),
+    [
+        ({"type": "select", "options": [{"value": "a", "label": {"en_US": "A"}}, {"value": "b"}]}, ["a", "b"]),
+        ({"type": "select", "options": [1, 2]}, [1, 2]),
+        ({"type": "dynamic-select", "options": ["a"]}, ["a"]),
+    ],
+)
+def test_a_choice_list_becomes_an_enumeration(parameter: dict[str, Any], standard: list[Any]) -> None:
+    schema = offered([{"name": "p", **parameter}])["properties"]["p"]
+    assert schema["enum"] == standard
+    assert schema.get("type") in {"string", "integer", None}
+
+
+def test_several_choices_become_a_list_of_choices() -> None:
+    parameter = {"name": "p", "type": "select", "options": ["a", "b"], "multiple": True, "help": "Which."}
+    assert offered([parameter])["properties"]["p"] == {
+        "type": "array",
+        "items": {"type": "string", "enum": ["a", "b"]},
+        "description": "Which.",
+    }
+
+
+def test_the_precision_of_a_number_is_kept() -> None:
+    assert offered([{"name": "p", "type": "number", "precision": 0}])["properties"]["p"] == {"type": "integer"}
+    assert offered([{"name": "p", "type": "number", "precision": 2}])["properties"]["p"] == {
+        "type": "number",
+        "multipleOf": 0.01,
+    }
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["file", "files", "secret-input", "model-selector", "app-selector", "array[tools]", "array[file]", ["file", "null"]],
+)
+def test_types_that_only_a_user_can_fill_are_not_offered(kind: Any) -> None:
+    schema = tool_schema({"type": "object", "properties": {"a": {"type": "string"}, "p": {"type": kind}}, "required": ["p"]})
+    assert list(schema.offered["properties"]) == ["a"]
+    assert "required" not in schema.offered
+    assert schema.user["p"].required
+
+
+def test_a_parameter_of_the_users_form_is_not_offered() -> None:
+    schema = tool_schema([{"name": "q", "type": "string"}, {"name": "key", "type": "string", "form": "form", "default": "k"}])
+    assert list(schema.offered["properties"]) == ["q"]
+    assert schema.defaults == {"key": "k"}
+
+
+def test_unknown_types_allow_anything_and_are_noted() -> None:
+    schema = tool_schema({"type": "object", "properties": {"p": {"type": "frobnicator", "description": "d"}}})
+    assert schema.offered["properties"]["p"] == {"description": "d"}
+    assert schema.notes == ("parameter 'p' has the type 'frobnicator', which is unknown; anything is allowed there",)
+
+
+CHOICE = {
+    "oneOf": [
+        {
+            "type": "object",
+            "properties": {"kind": {"const": "city"}, "city": {"type": "string"}},
+            "required": ["kind", "city"],
+        },
+        {
+            "type": "object",
+            "properties": {"kind": {"const": "point"}, "lat": {"type": "number"}, "lon": {"type": "number"}},
+            "required": ["kind", "lat", "lon"],
+        },
+        {"type": "null"},
+    ]
+}
+
+
+def test_a_choice_at_the_top_is_folded_and_still_checked() -> None:
+    schema = tool_schema(CHOICE)
+    assert schema.offered == {
+        "type": "object",
+        "properties": {
+            "kind": {"enum": ["city", "point"]},
+            "city": {"type": "string"},
+            "lat": {"type": "number"},
+            "lon": {"type": "number"},
+        },
+        "required": ["kind"],
+        "description": (
+            'Give exactly one of these sets of parameters: kind="city", city; or kind="point", lat, lon.'
+        ),
+    }
+    assert accepts(schema, {"kind": "city", "city": "Oban"})
+    assert accepts(schema, {"kind": "point", "lat": 56.4, "lon": -5.5})
+    assert not accepts(schema, {"kind": "point", "city": "Oban"})
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf", "allOf", "not", "if", "then", "enum", "const"])
+def test_nothing_stands_at_the_top_that_model_endpoints_refuse(keyword: str) -> None:
+    value: Any = {"properties": {"a": {"type": "string"}}}
+    if keyword in {"anyOf", "oneOf", "allOf"}:
+        value = [value, {"properties": {"b": {"type": "string"}}, "required": ["b"]}]
+    elif keyword == "enum":
+        value = [{"a": "x"}]
+    elif keyword == "const":
+        value = {"a": "x"}
+    schema = offered({"type": "object", "properties": {"c": {"type": "string"}}, keyword: value})
+    assert keyword not in schema
+    assert "c" in schema["properties"]
+
+
+def test_all_of_is_merged_as_its_author_meant() -> None:
+    closed = {"additionalProperties": False}
+    schema = tool_schema(
+        {
+            "allOf": [
+                {"$ref": "#/$defs/Base"},
+                {"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"], **closed},
+            ],
+            "$defs": {"Base": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], **closed}},
+        }
+    )
+    assert schema.offered == {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
+        "additionalProperties": False,
+        "required": ["a", "b"],
+    }
+    assert accepts(schema, {"a": "x", "b": 1})
+
+
+def test_a_closed_object_beside_a_choice_knows_the_properties_of_the_choice() -> None:
+    branches = [
+        {"properties": {"a": {"type": "string"}}, "required": ["a"]},
+        {"properties": {"b": {"type": "integer"}}, "required": ["b"]},
+    ]
+    schema = tool_schema({"type": "object", "additionalProperties": False, "oneOf": branches})
+    assert accepts(schema, {"a": "x"})
+    assert accepts(schema, {"b": 1})
+    assert not accepts(schema, {"a": "x", "b": 1})
+    assert schema.offered["additionalProperties"] is False
+
+
+def test_only_definitions_that_are_used_go_out() -> None:
+    declared = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/Tree"}, "b": {"type": "string"}},
+        "$defs": {"Tree": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}, "Spare": {"type": "string"}},
+    }
+    schema = tool_schema(declared)
+    assert list(schema.offered["$defs"]) == ["Tree"]
+    assert "$defs" not in schema.without({"a"}).offered
+
+
+@pytest.mark.parametrize(
+    ("declared", "words"),
+    [
+        ("object", "it is str 'object'; expected an object schema"),
+        (7, "it is int '7'"),
+        (False, "it is bool 'False'"),
+        (["a", "b"], "parameter 1 is not a dict with a 'name' and a 'type'"),
+        ([{"name": "a", "type": "string"}, {"name": "a", "type": "string"}], "two parameters are named 'a'"),
+        ({"type": "string"}, "its parameters are of type 'string'; expected an object"),
+        ({"type": "array", "items": {}}, "of type 'array'"),
+        ({"type": "object", "properties": "x"}, "the properties of its parameters are str 'x'; expected an object"),
+        ({"type": "object", "properties": {"a": 5}}, "parameter 'a' is the int 5; expected a schema"),
+        ({"type": "object", "properties": {"a": {"anyOf": "x"}}}, "anyOf without a list of schemas"),
+        ({"type": "object", "properties": {1: {}}}, "has the key 1"),
+        ({"type": "object", "properties": {"a": object()}}, "$.properties.a holds a object, which is not JSON"),
+    ],
+)
+def test_what_is_no_schema_is_refused_with_its_reason(declared: object, words: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        tool_schema(declared)
+    assert words in caught.value.message
+
+
+def test_a_schema_that_holds_itself_is_refused() -> None:
+    declared: dict[str, Any] = {"type": "object", "properties": {}}
+    declared["properties"]["again"] = declared
+    with pytest.raises(SchemaError, match="holds itself"):
+        tool_schema(declared)
