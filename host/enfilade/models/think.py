@@ -150,4 +150,4 @@ def _partial(text: str, start: int, tags: tuple[str, ...]) -> int:
     if at < 0:
         return 0
     low = text[at:].lower()
-    return len(low) if any(tag.startswith(low) for tag in tags) else 0
+    return len(low) if any(tag.startswith(low) and tag != low for tag in tags) else 0
