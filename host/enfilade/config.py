@@ -3,6 +3,7 @@
 import os
 import tomllib
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,7 +18,9 @@ from enfilade.tools.limits import ToolLimits
 PREFIX = "ENFILADE_"
 """Variables that overlay the file: `ENFILADE_DEFAULT_MODEL`, `ENFILADE_MODELS__NAME__BASE_URL`, ..."""
 
-OWN_VARIABLES = frozenset({"ENFILADE_CONFIG", "ENFILADE_RUNTIME_DIR", "ENFILADE_PLUGIN", "ENFILADE_LAUNCH"})
+OWN_VARIABLES = frozenset(
+    {"ENFILADE_CONFIG", "ENFILADE_RUNTIME_DIR", "ENFILADE_LOAD_PLUGINS", "ENFILADE_PLUGIN", "ENFILADE_LAUNCH"}
+)
 """Variables with that prefix that are no settings."""
 
 
@@ -73,6 +76,40 @@ class Limits(_Section):
     file_bytes: int = Field(default=128 * 1024 * 1024, gt=0)
 
 
+class LayerSettings(BaseModel):
+    """One layer (`[[layers]]`): its kind, and the options of that kind.
+
+    Attributes:
+        kind: Which layer: `limits`, `quota`, `retry`, `repetition`, `approval`, `recording`, `costs`, or one that an
+            extension brings.
+        enabled: False leaves it out.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    kind: str
+    enabled: bool = True
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the kind itself reads."""
+        return dict(self.model_extra or {})
+
+
+class Price(_Section):
+    """What a model costs (`[prices.MODEL]`), in US dollars for a million tokens.
+
+    Attributes:
+        input: Of the prompt.
+        output: Of the answer, the reasoning in it included.
+        cached: Of the prompt's part that the provider had kept; None costs what `input` says.
+    """
+
+    input: Decimal = Field(ge=0)
+    output: Decimal = Field(ge=0)
+    cached: Decimal | None = Field(default=None, ge=0)
+
+
 class Config(_Section):
     """Everything a host is set up with.
 
@@ -85,6 +122,9 @@ class Config(_Section):
         tools: Tool entries by name, for `-t NAME` and agents.
         limits: Bounds on every run.
         tool_limits: What tool calls may cost.
+        layers: What stands around runs and their calls, the outermost first; None is the layer `limits` with its
+            defaults, an empty list is nothing.
+        prices: Prices of models that no price list knows, by the model's name here or at its provider.
     """
 
     default_model: str = "demo"
@@ -95,6 +135,8 @@ class Config(_Section):
     tools: dict[str, ToolEntry] = Field(default_factory=dict)
     limits: Limits = Field(default_factory=Limits)
     tool_limits: ToolLimits = Field(default_factory=ToolLimits)
+    layers: tuple[LayerSettings, ...] | None = None
+    prices: dict[str, Price] = Field(default_factory=dict)
 
 
 def load_config(path: Path | None = None, environment: Mapping[str, str] | None = None) -> Config:

@@ -1,9 +1,42 @@
 """What the host itself saw of a run: its rounds, calls and tokens, whatever the strategy says of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from enfilade_sdk.prompts import ModelResult, ToolRequest, ToolResult, Usage
+
+Pricing = Callable[[Usage], Decimal | None]
+"""What a model call of this usage costs, in US dollars; None where that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the model calls of a run cost together, in US dollars.
+
+    Attributes:
+        known: The sum of the calls whose price is known.
+        unknown: How many calls there were whose price is not known.
+    """
+
+    known: Decimal
+    unknown: int = 0
+
+    @property
+    def amount(self) -> Decimal | None:
+        """The sum; None when the price of a call is not known."""
+        return None if self.unknown else self.known
+
+    def to_json(self) -> dict[str, Any]:
+        """Its JSON form; `cost` is the word `unknown` when the price of a call is not known, never 0."""
+        form: dict[str, Any] = {"cost": cost_json(self.amount), "currency": "USD"}
+        return form | ({"known_cost": cost_json(self.known)} if self.unknown and self.known else {})
+
+
+def cost_json(amount: Decimal | None) -> float | str:
+    """An amount's JSON form."""
+    return "unknown" if amount is None else float(amount)
 
 
 @dataclass(slots=True)
@@ -31,7 +64,7 @@ class CallEntry:
 
 @dataclass(slots=True)
 class RoundEntry:
-    """One model call and the tool calls that followed it."""
+    """One model call and the tool calls that followed it. A `cost` of None is not known, which is not 0."""
 
     position: int
     model: str = ""
@@ -41,6 +74,7 @@ class RoundEntry:
     finish_reason: str = ""
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+    cost: Decimal | None = None
     error: str | None = None
     calls: list[CallEntry] = field(default_factory=list)
 
@@ -55,6 +89,7 @@ class RoundEntry:
             "finish_reason": self.finish_reason,
             "usage": self.usage.model_dump(),
             "seconds": round(self.seconds, 6),
+            **({} if self.cost is None else {"cost": cost_json(self.cost)}),
             "error": self.error,
             "calls": [call.to_json() for call in self.calls],
         }
@@ -70,10 +105,26 @@ class Refusal:
 
 @dataclass(slots=True)
 class Ledger:
-    """One run's account. A model call opens a round; tool calls belong to the latest one."""
+    """One run's account. A model call opens a round; tool calls belong to the latest one.
+
+    Attributes:
+        rounds: What happened.
+        refusals: What was asked for and not granted.
+        pricing: Tells what a model call costs; None when nobody asks.
+    """
 
     rounds: list[RoundEntry] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
+    pricing: Pricing | None = None
+
+    @property
+    def cost(self) -> Cost | None:
+        """What the model calls cost; None when nobody asked."""
+        if self.pricing is None:
+            return None
+        costs = [entry.cost for entry in self.rounds if entry.model]
+        known = [cost for cost in costs if cost is not None]
+        return Cost(sum(known, Decimal()), len(costs) - len(known))
 
     @property
     def usage(self) -> Usage:
@@ -96,6 +147,8 @@ class Ledger:
         entry.finish_reason = result.finish_reason
         entry.usage = result.usage
         entry.seconds = result.seconds
+        if self.pricing is not None:
+            entry.cost = self.pricing(result.usage)
 
     def tool_called(self, request: ToolRequest) -> CallEntry:
         """Opens a tool call."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from enfilade.ledger import RoundEntry
+from enfilade.ledger import Cost, RoundEntry
 from enfilade_sdk.errors import EnfiladeError
 from enfilade_sdk.messages import LogPayload
 from enfilade_sdk.prompts import Usage
@@ -53,6 +53,7 @@ class Outcome:
         json: JSON objects and lists sent.
         variables: Named values; streamed ones are joined.
         usage: Tokens of all model calls.
+        cost: What the model calls cost; None when nobody asked (the layer `costs` does).
         rounds: What the host saw: each model call with its tool calls.
         logs: The log tree, in order, by id and parent id; open ones were closed as errors.
         retriever_resources: What retrievals found.
@@ -68,6 +69,7 @@ class Outcome:
     json: list[Any] = field(default_factory=list)
     variables: dict[str, Any] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
+    cost: Cost | None = None
     rounds: list[RoundEntry] = field(default_factory=list)
     logs: list[LogPayload] = field(default_factory=list)
     retriever_resources: list[dict[str, Any]] = field(default_factory=list)
@@ -84,7 +86,7 @@ class Outcome:
             "files": [file.to_json() for file in self.files],
             "json": self.json,
             "variables": self.variables,
-            "usage": self.usage.model_dump(),
+            "usage": self.usage.model_dump() | (self.cost.to_json() if self.cost is not None else {}),
             "rounds": [entry.to_json() for entry in self.rounds],
             "logs": [log.model_dump(mode="json") for log in self.logs],
             "retriever_resources": self.retriever_resources,

@@ -85,6 +85,7 @@ class Transform:
         outcome.logs = list(self._logs.values())
         outcome.rounds = self._ledger.rounds
         outcome.usage = self._ledger.usage + self._usage
+        outcome.cost = self._ledger.cost
         return outcome
 
     def _fold_text(self, message: ToolInvokeMessage, payload: TextPayload) -> None:
