@@ -30,7 +30,7 @@ class AwaitInput(Lines):
     """The lines after the name: the label of the input, the input itself without a label, or something else."""
 
     def __init__(self, tape: Tape, turn: ToAwaitInput) -> None:
-        super().__init__(line_pattern(rf"[{{]|`{{3}}|{tape.grammar.head}"))
+        super().__init__(line_pattern(tape.grammar.loose_head))
         self._draft = turn.draft
         self._said = False
         tape.line_start = True
@@ -38,7 +38,7 @@ class AwaitInput(Lines):
     def head(self, tape: Tape) -> Turn | Hold | None:
         """A label, or an object."""
         if not self._said:
-            tape.take(space_end(tape.buf, tape.pos))
+            self._draft.raw += tape.take(space_end(tape.buf, tape.pos))
             if tape.pos == len(tape.buf):
                 return None
             if self._draft.fenced:
@@ -47,7 +47,7 @@ class AwaitInput(Lines):
         if label is Hold.MORE:
             return label
         if label is not None and label.kind in (Kind.INPUT, Kind.LOOSE_INPUT):
-            self._draft.raw += "\n" + tape.take(label.end)
+            self._draft.raw += tape.take(label.end)
             return ToInput(self._draft)
         if label is not None:
             return finish(tape, self._draft)
@@ -56,7 +56,6 @@ class AwaitInput(Lines):
             if fence is Hold.MORE:
                 return fence
             if tape.buf[tape.pos] == "{" or (fence and fence["break"]):
-                self._draft.raw += "\n"
                 return ToInput(self._draft)
         self._said = True
         tape.line_start = False
@@ -68,7 +67,7 @@ class AwaitInput(Lines):
         if end is Hold.MORE:
             return end
         self._draft.fenced = False
-        tape.take(end or tape.pos)
+        self._draft.raw += tape.take(end or tape.pos)
         return None
 
     def say(self, tape: Tape, end: int) -> None:
@@ -111,7 +110,7 @@ class ActionInput:
             self._object = ObjectText(tape, stream=False)
             return self._read(tape, self._object)
         if self._fence is not None:
-            return ToInputText(self._draft, self._white, self._fence)
+            return self._text(tape, "")
         return self._fence_or_text(tape)
 
     def _fence_or_text(self, tape: Tape) -> Turn | None:
@@ -119,14 +118,19 @@ class ActionInput:
         if fence is Hold.MORE:
             return None
         if fence is None or not (fence["break"] or tape.buf[fence.end() : fence.end() + 1] in ("{", "[")):
-            return ToInputText(self._draft)
+            return self._text(tape, "")
         row = fence["row"]
         self._fence = Fence(row[0], len(row), fence["info"].lower())
         if fence["info"] and not fence["break"]:
             self._fence = Fence(row[0], len(row), "")
-        self._draft.raw += tape.take(fence.end())
+        self._draft.raw += self._white + tape.take(fence.end())
         self._white = ""
         return self._begin(tape)
+
+    def _text(self, tape: Tape, begun: str) -> Turn:
+        """It is text; in a code block its first line keeps its indentation."""
+        tape.push_back(begun)
+        return ToInputText(self._draft, self._white, self._fence)
 
     def _empty(self, tape: Tape) -> Turn:
         if tape.eof and tape.cut and tape.pos == len(tape.buf):
@@ -137,7 +141,7 @@ class ActionInput:
     def _read(self, tape: Tape, text: ObjectText) -> Turn | None:
         reading = text.read()
         if reading is Reading.TOO_LONG:
-            tape.fail(TOO_LONG, self._draft.raw + text.cut_to_size())
+            tape.fail(TOO_LONG, self._draft.raw + self._white + text.cut_to_size())
             return ToDrop()
         if reading is Reading.BROKEN:
             lacks = text.lacks_brackets()
@@ -152,7 +156,9 @@ class ActionInput:
 
     def _give(self, tape: Tape, text: ObjectText) -> Turn:
         draft = self._draft
-        tape.settle(Action(draft.name, text.reader.value, draft.raw + text.text, draft.name in tape.tools))
+        tape.settle(
+            Action(draft.name, text.reader.value, draft.raw + self._white + text.text, draft.name in tape.tools)
+        )
         return ToDrop()
 
     def _unfinished(self, tape: Tape, text: ObjectText) -> Turn:
@@ -163,7 +169,6 @@ class ActionInput:
     def _broken(self, tape: Tape, text: ObjectText) -> Turn:
         """Text that only begins like JSON, such as a comprehension or a list of words, is text."""
         if text.reader.first_key is None and not (tape.cut and tape.eof):
-            tape.push_back(text.text)
-            return ToInputText(self._draft, self._white if self._fence else "", self._fence)
-        tape.fail(CUT if tape.cut and tape.eof else unreadable(text.reader), self._draft.raw + text.text)
+            return self._text(tape, text.text)
+        tape.fail(CUT if tape.cut and tape.eof else unreadable(text.reader), self._draft.raw + self._white + text.text)
         return ToDrop()

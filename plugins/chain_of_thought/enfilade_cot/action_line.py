@@ -12,6 +12,7 @@ from enfilade_cot.spacing import BREAKS, trim
 from enfilade_cot.tape import Tape
 from enfilade_cot.turns import (
     Draft,
+    ToAction,
     ToActionLine,
     ToAnswer,
     ToAwaitInput,
@@ -30,7 +31,8 @@ _LINE = re.compile(f"[^{BREAKS}]+")
 _WORD = r"[\"'`*]*[\w.-]+[\"'`*]*"
 _ONE_WORD = re.compile(rf"\s*{_WORD}\s*(?:\(|:|=|->|=>|\bwith\b|\binput\b)?\s*", re.IGNORECASE)
 _CALLING = re.compile(rf"\s*{_WORD}\s?")
-_CALLED = re.compile(r"[)\]][\s.;`*\"']*\Z")
+_CALLED = re.compile(r"[)\]][\s.;`*\"']{0,32}\Z")
+_TAIL = 64
 
 
 class ActionLine:
@@ -40,6 +42,7 @@ class ActionLine:
         self._turn = turn
         self._pieces: list[str] = []
         self._size = 0
+        self._tail = ""  # of the line, for looking whether its brackets are closed
         self._calling = False
         self._fresh = False
 
@@ -82,7 +85,9 @@ class ActionLine:
 
     def _keep(self, tape: Tape, end: int) -> Turn | None:
         self._size += end - tape.pos
-        self._pieces.append(tape.take(end))
+        piece = tape.take(end)
+        self._pieces.append(piece)
+        self._tail = (self._tail + piece)[-_TAIL:]
         limit = tape.max_object if self._calling else LONGEST
         if self._size <= limit:
             return None
@@ -92,7 +97,7 @@ class ActionLine:
         return ToDrop()
 
     def _break(self, tape: Tape) -> Turn | None:
-        if not self._calling or _CALLED.search(self._pieces[-1]):
+        if not self._calling or _CALLED.search(self._tail):
             return self._complete(tape)
         self._fresh = True
         return self._keep(tape, tape.pos + 1)
@@ -100,6 +105,8 @@ class ActionLine:
     def _object(self, tape: Tape) -> Turn:
         """The name, and its input right behind it."""
         name = clean(self._line.rstrip(" \t=->:(").removesuffix("with").removesuffix("input"), tape.tools)
+        if not name:  # a bullet point before an object
+            return ToAction(self._turn.raw + self._line, self._turn.label)
         if name not in tape.tools and is_final(name):
             return ToAnswer()
         return ToInput(Draft(name, self._turn.raw + self._line))
@@ -116,14 +123,17 @@ class ActionLine:
         if found.kind is Kind.INPUT and trim(line[: found.start]):
             call = read_call(line[: found.start], tape.tools)
             raw = self._turn.raw + line + tape.take(tape.pos + 1)
-            return ToNamedAnswer() if _final(call, tape) else ToInput(Draft(call.name, raw))
+            if call.name:
+                return ToNamedAnswer() if _final(call, tape) else ToInput(Draft(call.name, raw))
+            tape.fail(NO_TOOL, raw)
+            return ToDrop()
         if found.kind is Kind.ACTION and not trim(line[: found.start]):
             raw = self._turn.raw + line + tape.take(tape.pos + 1)
             return ToActionLine(raw, self._turn.label, self._turn.fenced)
         return None
 
     def _ended(self, tape: Tape) -> Turn:
-        if tape.cut and not _CALLED.search(self._line):
+        if tape.cut and not _CALLED.search(self._tail):
             tape.fail(CUT, self._turn.raw + self._line)
             return ToDrop()
         return self._complete(tape)
@@ -149,16 +159,13 @@ def named(tape: Tape, turn: ToActionLine, call: NamedCall, line: str) -> Turn:
             return ToNamedAnswer()
         tape.settle(Answer(trim(answer_text(call.input))))
         return ToDrop()
+    if is_tentative(turn.label) and not known:
+        return as_text(tape, text, fresh=False)
     if is_none(call.name) and not known:
         tape.drop(text)
         tape.notes.none_named = True
         tape.line_start = False
         return ToProse()
-    if turn.label is not None and turn.label.tentative and not known:
-        return as_text(tape, text, fresh=False)
-    if not call.name:
-        tape.fail(NO_TOOL, text)
-        return ToDrop()
     return ToAwaitInput(Draft(call.name, text, call.input, call.has_input, turn.fenced))
 
 

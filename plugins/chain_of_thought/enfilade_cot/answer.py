@@ -19,8 +19,9 @@ class FinalAnswer:
     def __init__(self, tape: Tape, turn: ToAnswer) -> None:
         self._trimmer = Trimmer()
         self._object: ObjectText | None = None
-        self._opened = bool(turn.begun)
-        tape.settle(Answer(self._trimmer.feed(turn.begun)))
+        self._begun = turn.begun
+        self._opened = False
+        tape.settle(Answer(""))
 
     @property
     def idle(self) -> bool:
@@ -48,8 +49,9 @@ class FinalAnswer:
     def _open(self, tape: Tape) -> Turn | None:
         """Looks whether the answer is an action object."""
         if self._object is None:
-            if tape.buf[tape.pos] != "{":
+            if tape.buf[tape.pos] != "{" or self._begun:
                 self._opened = True
+                self._give(tape, self._begun)
                 return None
             self._object = ObjectText(tape)
         text = self._object
@@ -104,7 +106,7 @@ class NamedAnswer:
         if reading is Reading.MORE and not tape.eof:
             return None
         if reading is not Reading.DONE:
-            return ToAnswer(text.text)
+            return self._as_it_stands(tape, text)
         ink = space_end(tape.buf, tape.pos, NEAR)
         label: Label | Hold | None = Hold.MORE
         if ink < len(tape.buf):
@@ -112,6 +114,10 @@ class NamedAnswer:
         if label is Hold.MORE and not tape.eof and ink - tape.pos < NEAR:
             return None
         if label is None:
-            return ToAnswer(text.text)
+            return self._as_it_stands(tape, text)
         tape.settle(Answer(trim(answer_text(text.reader.value))))
         return ToDrop()
+
+    def _as_it_stands(self, tape: Tape, text: ObjectText) -> Turn:
+        tape.push_back(text.text)
+        return ToAnswer()

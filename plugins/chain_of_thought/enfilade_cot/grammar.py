@@ -43,6 +43,8 @@ class Grammar:
         forms = {False: strict, True: _label(words)}
         self._label = {loose: re.compile(form.whole, re.IGNORECASE) for loose, form in forms.items()}
         self._start = {loose: re.compile(without_names(form.start), re.IGNORECASE) for loose, form in forms.items()}
+        self.loose_head = forms[True].whole
+        """A pattern of a whole label, those included that count only after the name of an action."""
         self.head = strict.whole
         """A pattern of a whole label."""
         self._unlike = re.compile(_unlike(words), re.IGNORECASE)
@@ -198,7 +200,7 @@ def _initial(words: Mapping[Kind, tuple[str, ...]]) -> str:
 
 
 def _initials(words: Mapping[Kind, tuple[str, ...]], length: int) -> set[str]:
-    return {phrase[:length].lower() for phrases in words.values() for phrase in phrases}
+    return {_squeezed(phrase)[:length] for phrases in words.values() for phrase in phrases}
 
 
 def _unlike(words: Mapping[Kind, tuple[str, ...]]) -> str:

@@ -67,11 +67,11 @@ class Lines(ABC):
             self.say(tape, found.start() + 1)
             tape.line_start = True
             return None
-        end = max(tape.buf.rfind("\n", tape.pos), tape.buf.rfind("\r", tape.pos)) + 1
-        if end:
+        end = len(tape.buf) if tape.eof else self.held(tape)
+        line = max(tape.buf.rfind("\n", tape.pos), tape.buf.rfind("\r", tape.pos)) + 1
+        if 0 < line <= end:
+            end = line
             tape.line_start = True
-        else:
-            end = len(tape.buf) if tape.eof else self.held(tape)
         if end == tape.pos:
             return Hold.MORE
         self.say(tape, end)

@@ -12,7 +12,7 @@ _BRACKETS = {"[": "]", "(": ")", "{": "}"}
 _TRAILING = ".,;:\u3002\uff0c\uff1b\uff1a"
 _LONGEST = 200  # no tool's name is longer; what is, is not looked into
 _NONE = re.compile(
-    r"(?:none|null|nil|n/?a|nothing|-+|\u2014|no (?:further |more |other )?(?:action|tool)s?"
+    r"[-\u2014]+\s*\Z|(?:none|null|nil|n/?a|nothing|no (?:further |more |other )?(?:action|tool)s?"
     r"|not (?:needed|applicable|required)|无)(?!\w)",
     re.IGNORECASE,
 )

@@ -60,6 +60,12 @@ class Prose(Lines):
         braces = rf"\{{(?={SPACE}{{0,{INDENT_LIMIT}}}[\"'])"
         super().__init__(line_pattern(heads, f"{CLOSE}|{braces}|{tape.grammar.inline_colon}"))
         self._after_label = False
+        self._carry = ""
+
+    def step(self, tape: Tape) -> Turn | None:
+        """Goes on."""
+        tape.look_back()
+        return super().step(tape)
 
     def say(self, tape: Tape, end: int) -> None:
         """Thought."""
@@ -70,6 +76,8 @@ class Prose(Lines):
         if self._after_label:
             tape.take(gap_end(tape.buf, tape.pos))
             self._after_label = tape.pos == len(tape.buf)
+            if not self._after_label:
+                tape.think(self._carry)
             return None
         start = indent_end(tape.buf, tape.pos)
         too_far = start - tape.pos > INDENT_LIMIT
@@ -191,8 +199,7 @@ class Prose(Lines):
         tape.take(label.end)
         tape.forget()
         tape.notes.thought_label, tape.notes.none_named = True, False
-        self._after_label = not label.carry
-        tape.think(label.carry)
+        self._after_label, self._carry = True, label.carry
         return None
 
     def _maybe_answer(self, tape: Tape, label: Label) -> Turn | None:
@@ -242,7 +249,7 @@ class Prose(Lines):
         if not tape.eof and _OBJECT_MAYBE.match(tape.buf, end):
             return Hold.MORE
         if _OBJECT_NEXT.match(tape.buf, end):
-            tape.notes.suspect = tape.before()[-CLUE:]
+            tape.notes.suspect = tape.before()[-CLUE:] + tape.buf[tape.pos : end + 1]
         self.say(tape, end)
         return None
 

@@ -3,7 +3,7 @@
 import re
 from enum import Enum, auto
 
-from enfilade_cot.grammar import COLON, Grammar
+from enfilade_cot.grammar import Grammar
 from enfilade_cot.labels import Hold
 from enfilade_cot.spacing import space_end
 
@@ -18,7 +18,6 @@ _QUOTED_KEY = re.compile(
     re.DOTALL,
 )
 _BARE_KEY = re.compile(rf"[^\W\d][\w-]{{0,{LOOK_AHEAD}}}")
-_COLON = re.compile(COLON)
 _VALUE = re.compile(r"[\"'\u201c\u2018{\[\]\d-]|(?:true|false|null|None)\b", re.IGNORECASE)
 _VALUE_START = re.compile(r"(?:t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?|o(?:ne?)?)?)?\Z", re.IGNORECASE)
 
@@ -42,10 +41,12 @@ class Quoting:
 
     Args:
         grammar: Finds the labels that may follow an object without its last brackets; None where none can.
+        colons: What stands between a key and its value.
     """
 
-    def __init__(self, grammar: Grammar | None) -> None:
+    def __init__(self, grammar: Grammar | None, colons: frozenset[str]) -> None:
         self._grammar = grammar
+        self._colons = colons
 
     def closes(self, text: str, after: int, place: Place, *, eof: bool) -> bool | None:
         """Whether the quote right before `after` closes its string.
@@ -86,7 +87,7 @@ class Quoting:
             if _VALUE.match(text, at):
                 return True
             return None if not eof and _VALUE_START.match(text, at) else False
-        return _key(text, at, eof=eof)
+        return self._key(text, at, eof=eof)
 
     def _next_line(self, text: str, at: int, place: Place, *, eof: bool) -> bool | None:
         """After a line break: a closing fence, a tag, a label (brackets are missing), or a key (a comma is missing)."""
@@ -99,31 +100,28 @@ class Quoting:
             return None
         if label is not None:
             return True
-        return _key(text, at, eof=eof) if place is Place.IN_OBJECT and text[at] in OPENERS else False
+        return self._key(text, at, eof=eof) if place is Place.IN_OBJECT and text[at] in OPENERS else False
+
+    def _key(self, text: str, at: int, *, eof: bool) -> bool | None:
+        """Whether a key and its colon stand at `at`."""
+        quoted = text[at] in OPENERS
+        found = (_QUOTED_KEY if quoted else _BARE_KEY).match(text, at)
+        if found is None:
+            return False
+        end = found.end()
+        if end - at > LOOK_AHEAD:
+            return True
+        if quoted:
+            if end + (text[end : end + 1] == "\\") >= len(text):
+                return False if eof else None
+            end += 1
+        colon = space_end(text, end, LOOK_AHEAD)
+        if colon == len(text):
+            return False if eof else None
+        return text[colon] in self._colons or colon - end >= LOOK_AHEAD
 
 
 def _comment(text: str, at: int, *, eof: bool) -> bool | None:
     if at + 1 == len(text) and not eof:
         return None
     return text[at + 1 : at + 2] in ("/", "*")
-
-
-def _key(text: str, at: int, *, eof: bool) -> bool | None:
-    """Whether a key and its colon stand at `at`."""
-    quoted = text[at] in OPENERS
-    found = (_QUOTED_KEY if quoted else _BARE_KEY).match(text, at)
-    if found is None:
-        return False
-    end = found.end()
-    if end - at > LOOK_AHEAD:
-        return True
-    if quoted:
-        if end < len(text) and text[end] == "\\" and end + 1 == len(text):
-            return None if not eof else False
-        if end == len(text):
-            return None if not eof else False
-        end += 1
-    colon = space_end(text, end, LOOK_AHEAD)
-    if colon == len(text):
-        return None if not eof else False
-    return _COLON.match(text, colon) is not None or colon - end >= LOOK_AHEAD

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from enfilade_cot.events import Json
-from enfilade_cot.grammar import COLON, Grammar
+from enfilade_cot.grammar import Grammar
 from enfilade_cot.labels import Hold
 from enfilade_cot.quotes import OPENERS, Place, Quoting
 from enfilade_cot.scalars import scalar
@@ -20,7 +20,6 @@ MAX_WORD = 400
 """Characters of a word or number without quotes."""
 
 _BARE = re.compile("[^\\s,:=\uff0c\uff1a\ufe55\ufe13{}\\[\\]\"'\u201c\u201d\u2018\u2019`]+")
-_COLON = re.compile(COLON)
 _COMMAS = frozenset(",\uff0c")
 _CLOSERS = {"{": "}", "[": "]"}
 _LINE = re.compile(f"[^{BREAKS}]+")
@@ -84,9 +83,9 @@ class Reader:
         self.pieces: list[str] = []
         self.tapped = False
         self._grammar = grammar
-        self._quoting = None if strict else Quoting(grammar)
         self._strict = strict
         self._colons = frozenset(":=\uff1a\ufe55\ufe13" if assign else ":\uff1a\ufe55\ufe13")
+        self._quoting = None if strict else Quoting(grammar, self._colons)
         self._tap = tap
         self._mode: _Mode = self._before_value
         self._after_comment: _Mode = self._mode

@@ -124,12 +124,18 @@ class Tape:
         text, at = self._pending.pop()
         if at + WINDOW < len(text):
             self._pending.append((text, at + WINDOW))
-        new = self.buf[self.pos :] + text[at : at + WINDOW]
-        seen = self.before()[-_SEEN:] if COLONS.search(new, 0, _SEEN) else ""
-        self._base += self.pos - len(seen)
-        self.buf = seen + new
-        self.pos = len(seen)
+        self._base += self.pos
+        self.buf = self.buf[self.pos :] + text[at : at + WINDOW]
+        self.pos = 0
         return True
+
+    def look_back(self) -> None:
+        """Sees to it that the text before a colon is in `buf`, for patterns that look back at it."""
+        if self.pos < _SEEN and COLONS.search(self.buf, self.pos, self.pos + _SEEN):
+            seen = self.before()[-_SEEN:]
+            self._base += self.pos - len(seen)
+            self.buf = seen + self.buf[self.pos :]
+            self.pos = len(seen)
 
     def take(self, end: int) -> str:
         """Passes over the text up to `end` and gives it."""

@@ -74,8 +74,12 @@ class WholeFence(Lines):
 
     def _reread(self, tape: Tape) -> Turn:
         assert tape.reread is not None
-        events = tape.reread("".join(self._pieces))
-        self._pieces.clear()
+        text = "".join(self._pieces)
+        events = tape.reread(text)
+        if all(isinstance(event, Thought) for event in events):
+            tape.think(self._turn.opener + text + self._close)
+            tape.line_start = False
+            return ToProse()
         tape.out += events
-        tape.notes.settled = any(not isinstance(event, Thought) for event in events)
-        return ToDrop() if tape.notes.settled else ToProse()
+        tape.notes.settled = True
+        return ToDrop()
