@@ -71,7 +71,7 @@ async def call_once(tool: ToolLike | ToolEntry, arguments: str | Mapping[str, An
 
 @dataclass(slots=True)
 class ForeignTool:
-    """A tool as a server or a document would give it: its schema is whatever it is; it keeps what it was called with."""
+    """A tool as a server or a document would give it, of whatever schema; it keeps what it was called with."""
 
     name: str
     schema: object = None

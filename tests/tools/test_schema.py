@@ -82,7 +82,9 @@ def test_arguments_of_a_recursive_schema_are_checked_to_the_last_level() -> None
     assert not accepts(schema, {"q": {"words": "a", "then": {"words": "b", "then": {"word": "c"}}}})
 
 
-@pytest.mark.parametrize("declared", [RECURSIVE, {"properties": {"a": {"type": ["string", "null"], "enum": ["x", None]}}}])
+@pytest.mark.parametrize(
+    "declared", [RECURSIVE, {"properties": {"a": {"type": ["string", "null"], "enum": ["x", None]}}}]
+)
 def test_the_callers_dict_is_never_changed(declared: dict[str, Any]) -> None:
     before = copy.deepcopy(declared)
     schema = tool_schema(declared)
@@ -234,7 +236,9 @@ def test_a_property_that_nothing_fits_is_left_out() -> None:
 
 
 def test_a_property_required_at_itself_is_required_at_its_object() -> None:
-    schema = offered({"type": "object", "properties": {"a": {"type": "string", "required": True}, "b": {"type": "string"}}})
+    schema = offered(
+        {"type": "object", "properties": {"a": {"type": "string", "required": True}, "b": {"type": "string"}}}
+    )
     assert schema["required"] == ["a"]
 
 
@@ -255,7 +259,18 @@ def test_parameters_without_the_shell_of_an_object_are_understood() -> None:
 
 
 def test_properties_named_like_keywords_stay_properties() -> None:
-    names = ["type", "properties", "required", "$ref", "items", "enum", "default", "description", "definitions", "const"]
+    names = [
+        "type",
+        "properties",
+        "required",
+        "$ref",
+        "items",
+        "enum",
+        "default",
+        "description",
+        "definitions",
+        "const",
+    ]
     properties = {name: {"type": "string", "default": "x"} for name in names}
     assert offered({"type": "object", "properties": properties, "required": ["$ref"]})["properties"] == properties
 
@@ -265,7 +280,7 @@ def test_a_reference_among_data_is_data() -> None:
     assert property_of(part) == part
 
 
-RESIZE = [
+RESIZE: list[dict[str, Any]] = [
     {"name": "mode", "type": "select", "required": True, "options": ["fit", "fill"]},
     {"name": "width", "type": "number", "min": 1, "max": 4000},
     {"name": "secret", "type": "secret-input"},
@@ -297,7 +312,10 @@ def test_host_level_types_are_known_in_a_list_and_in_an_object_schema(place: str
     if place == "list":
         declared: object = RESIZE
     else:
-        declared = {"type": "object", "properties": {p["name"]: {k: v for k, v in p.items() if k != "name"} for p in RESIZE}}
+        declared = {
+            "type": "object",
+            "properties": {p["name"]: {k: v for k, v in p.items() if k != "name"} for p in RESIZE},
+        }
     assert tool_schema(declared).offered == tool_schema(RESIZE).offered
 
 
@@ -334,17 +352,30 @@ def test_the_precision_of_a_number_is_kept() -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    ["file", "files", "secret-input", "model-selector", "app-selector", "array[tools]", "array[file]", ["file", "null"]],
+    [
+        "file",
+        "files",
+        "secret-input",
+        "model-selector",
+        "app-selector",
+        "array[tools]",
+        "array[file]",
+        ["file", "null"],
+    ],
 )
 def test_types_that_only_a_user_can_fill_are_not_offered(kind: Any) -> None:
-    schema = tool_schema({"type": "object", "properties": {"a": {"type": "string"}, "p": {"type": kind}}, "required": ["p"]})
+    schema = tool_schema(
+        {"type": "object", "properties": {"a": {"type": "string"}, "p": {"type": kind}}, "required": ["p"]}
+    )
     assert list(schema.offered["properties"]) == ["a"]
     assert "required" not in schema.offered
     assert schema.user["p"].required
 
 
 def test_a_parameter_of_the_users_form_is_not_offered() -> None:
-    schema = tool_schema([{"name": "q", "type": "string"}, {"name": "key", "type": "string", "form": "form", "default": "k"}])
+    schema = tool_schema(
+        [{"name": "q", "type": "string"}, {"name": "key", "type": "string", "form": "form", "default": "k"}]
+    )
     assert list(schema.offered["properties"]) == ["q"]
     assert schema.defaults == {"key": "k"}
 
@@ -383,9 +414,7 @@ def test_a_choice_at_the_top_is_folded_and_still_checked() -> None:
             "lon": {"type": "number"},
         },
         "required": ["kind"],
-        "description": (
-            'Give exactly one of these sets of parameters: kind="city", city; or kind="point", lat, lon.'
-        ),
+        "description": ('Give exactly one of these sets of parameters: kind="city", city; or kind="point", lat, lon.'),
     }
     assert accepts(schema, {"kind": "city", "city": "Oban"})
     assert accepts(schema, {"kind": "point", "lat": 56.4, "lon": -5.5})

@@ -19,7 +19,9 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
     max_leaves=5,
 )
-REFERENCES = st.sampled_from(["#", "#/$defs/a", "#/definitions/b", "#/properties/a", "#/nowhere", "a", "http://h.example/x"])
+REFERENCES = st.sampled_from(
+    ["#", "#/$defs/a", "#/definitions/b", "#/properties/a", "#/nowhere", "a", "http://h.example/x"]
+)
 
 
 def schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -68,7 +70,7 @@ def parts(schema: Any) -> list[dict[str, Any]]:
     return found
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(DECLARED | VALUES | st.lists(st.fixed_dictionaries({"name": NAMES, "type": TYPE_NAMES}), max_size=3))
 def test_a_schema_is_made_fit_or_refused_and_never_anything_else(declared: Any) -> None:
     before = copy.deepcopy(declared)
@@ -91,7 +93,7 @@ def test_a_schema_is_made_fit_or_refused_and_never_anything_else(declared: Any) 
     assert not schema.offered["properties"].keys() & schema.user.keys()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(DECLARED)
 def test_a_schema_that_was_made_fit_has_nothing_left_to_mend(declared: Any) -> None:
     try:

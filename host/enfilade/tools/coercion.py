@@ -134,7 +134,10 @@ class Coercion:
     def _list(self, schema: Schema, value: list[Any], depth: int) -> list[Any]:
         first = schema.get("prefixItems", [])
         parts = [*first, *[schema.get("items")] * max(0, len(value) - len(first))]
-        return [self.nearer(part, item, depth + 1) for part, item in zip(parts, value, strict=False)]
+        nearer = [self.nearer(part, item, depth + 1) for part, item in zip(parts, value, strict=False)]
+        if schema.get("uniqueItems") is True:  # a set, in which a repeated item says nothing new
+            return list({compact_json(item): item for item in reversed(nearer)}.values())[::-1]
+        return nearer
 
 
 def _word(value: Any) -> str:

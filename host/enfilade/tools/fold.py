@@ -134,6 +134,8 @@ def fold_top(schema: Schema, definitions: Schema) -> Schema:
             folded["description"] = " ".join(filter(None, [folded.get("description"), words]))
     for condition in (*_objects([schema.get("then"), schema.get("else")], definitions), *_dependent(schema)):
         _add_properties(folded, [fold_top(condition, definitions)])
+    undeclared = [name for name in folded.get("required", []) if name not in folded["properties"]]
+    folded["properties"].update((name, {}) for name in undeclared)
     return folded
 
 
