@@ -59,18 +59,26 @@ def tool_message(call: ToolCall, results: Mapping[str, Answered]) -> ToolMessage
     return None
 
 
-def since_question(prompt: Sequence[PromptMessage], question: str) -> list[PromptMessage] | None:
-    """The part of a prompt that belongs to this run: from the question on, without reasoning.
+def since_question(
+    prompt: Sequence[PromptMessage], question: str, history: Sequence[PromptMessage] = ()
+) -> list[PromptMessage] | None:
+    """The part of a prompt that belongs to this run: from the question on, without reasoning and instruction.
 
     What a strategy adds to the question's text counts as part of it when it stands in lines of its own below.
+
+    Args:
+        prompt: The prompt.
+        question: The run's question.
+        history: The earlier turns that the run was given; it may have left out the oldest.
 
     Returns:
         The messages; None when the prompt has no message that carries the question, such as a summariser's.
     """
-    for place in range(len(prompt) - 1, -1, -1):
-        message = prompt[place]
+    said = [message for message in prompt if not isinstance(message, SystemMessage)]
+    for place in range(len(said) - 1, _behind(history, said) - 1, -1):
+        message = said[place]
         if isinstance(message, UserMessage) and _carries(message, question):
-            return [plain(m) for m in prompt[place:] if not isinstance(m, SystemMessage)]
+            return [plain(m) for m in said[place:]]
     return None
 
 
@@ -86,9 +94,19 @@ def common(left: Sequence[PromptMessage], right: Sequence[PromptMessage]) -> int
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))
 
 
+def _behind(history: Sequence[PromptMessage], said: Sequence[PromptMessage]) -> int:
+    """The place behind the earlier turns that the messages begin with; the oldest may have been left out."""
+    newest = (len(history) - start for start in range(len(history)))
+    return next((kept for kept in newest if list(said[:kept]) == list(history[-kept:])), 0)
+
+
 def _carries(message: UserMessage, question: str) -> bool:
-    text, asked = _text_of(message.content).strip(), question.strip()
-    return text == asked or bool(asked and text.startswith(f"{asked}\n"))
+    text = _text_of(message.content)
+    for asked in (question, question.strip()):
+        rest = text[len(asked) :].lstrip(" \t")
+        if text.startswith(asked) and (not rest or rest.startswith("\n")):
+            return True
+    return False
 
 
 def _text_of(content: str | Sequence[ContentPart]) -> str:

@@ -161,7 +161,8 @@ class RunRecord:
 
     def _placed(self, request: ModelRequest) -> tuple[int | None, str | None, Exchange | None]:
         """Where a prompt stands in the run's dialogue: what it keeps, what it adds; nothing for one beside it."""
-        prompt = None if request.completion else since_question(request.messages, self._start.question)
+        start = self._start
+        prompt = None if request.completion else since_question(request.messages, start.question, start.history)
         if prompt is None:
             return None, None, None
         left: list[PromptMessage] = [] if self._exchange is None else self._exchange.left()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from enfilade_sdk.invocation import File
+from enfilade_sdk.prompts import PromptMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class RunStart:
         message_id: The application's id of the message.
         params: The strategy's parameters, secrets masked (`masked_params`).
         files: Files that come with the question.
+        history: The earlier turns it was given; not kept, they stand in their own runs' records.
         secrets: Texts that must not stand in any record (`secrets_of`); they are masked wherever the run writes them,
             and not kept themselves.
     """
@@ -40,4 +42,5 @@ class RunStart:
     message_id: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     files: tuple[File, ...] = ()
+    history: tuple[PromptMessage, ...] = field(default=(), repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)

@@ -1,0 +1,137 @@
+"""A real PostgreSQL server that the tests start themselves, on a free port of 127.0.0.1, and that ends with them."""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg  # type: ignore[import-untyped]  # it has no types
+
+READY = "database system is ready to accept connections"
+
+SECONDS = 30
+"""How long anything here may take."""
+
+MISSING = (
+    "the tests need a PostgreSQL server's programs (initdb, postgres), version 13 or newer, and found none on the PATH "
+    "or in /usr/lib/postgresql; install them with .ci/postgres (apt-get install postgresql) and run again"
+)
+
+
+class PostgresServer:
+    """One server with its own data folder. It can be stopped and started again, and keeps its port and data then."""
+
+    def __init__(self, programs: Path, folder: Path) -> None:
+        self._programs = programs
+        self._folder = folder
+        self._process: subprocess.Popen[str] | None = None
+        self._port = _free_port()
+        self._databases = 0
+        self._reader: threading.Thread | None = None
+        self._log: list[str] = []
+
+    def make(self) -> None:
+        """Makes the data folder."""
+        place = [str(self._programs / "initdb"), "-D", self._data, "-U", "enfilade", "--auth=trust"]
+        quick = ["--no-sync", "--locale=C", "--encoding=UTF8"]
+        subprocess.run([*as_user(), *place, *quick], check=True, capture_output=True, timeout=SECONDS, cwd="/")
+
+    def start(self) -> None:
+        """Starts it and waits until it answers."""
+        quick = ["-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200"]
+        place = ["-D", self._data, "-p", str(self._port), "-h", "127.0.0.1", "-k", ""]
+        command = [*as_user(), str(self._programs / "postgres"), *place, *quick]
+        self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd="/")
+        ready = threading.Event()
+        self._reader = threading.Thread(target=self._read, args=(self._process, ready), daemon=True)
+        self._reader.start()
+        if not ready.wait(SECONDS) or self._process.poll() is not None:
+            self.stop()
+            raise RuntimeError("PostgreSQL did not start:\n" + "".join(self._log[-20:]))
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stops it: SIGINT ends its connections and then it; SIGQUIT is a crash."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.send_signal(how)
+        process.wait(SECONDS)
+        assert self._reader is not None
+        self._reader.join(SECONDS)
+        assert process.stderr is not None
+        process.stderr.close()
+
+    async def database(self) -> str:
+        """Makes a database and gives its address."""
+        self._databases += 1
+        name = f"records_{self._databases}"
+        connection = await asyncpg.connect(self.address("postgres"))
+        try:
+            await connection.execute(f"CREATE DATABASE {name}")
+        finally:
+            await connection.close()
+        return self.address(name).replace("postgresql://", "postgresql+asyncpg://")
+
+    def address(self, database: str) -> str:
+        """The address of a database."""
+        return f"postgresql://enfilade@127.0.0.1:{self._port}/{database}"
+
+    @property
+    def _data(self) -> str:
+        return str(self._folder / "data")
+
+    def _read(self, process: "subprocess.Popen[str]", ready: threading.Event) -> None:
+        assert process.stderr is not None
+        for line in process.stderr:
+            self._log.append(line)
+            if READY in line:
+                ready.set()
+        ready.set()
+
+
+@contextlib.contextmanager
+def postgres_server() -> Iterator[PostgresServer]:
+    """A running server; it and its folder are gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="enfilade-postgres-") as folder:
+        server = PostgresServer(programs(), Path(folder))
+        if os.geteuid() == 0:
+            shutil.chown(folder, "postgres", "postgres")
+        server.make()
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def programs() -> Path:
+    """The folder of the server's programs; the newest version's where there are several."""
+    if (found := shutil.which("postgres")) and shutil.which("initdb"):
+        return Path(found).parent
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[-3]))
+    if not folders:
+        raise AssertionError(MISSING)
+    return folders[-1].parent
+
+
+def as_user() -> list[str]:
+    """What to begin a command with: the server refuses root, and the kernel is to stop it when the tests are killed.
+
+    Unlike `runuser`, `setpriv` becomes the command, so that signals reach it.
+    """
+    if shutil.which("setpriv") is None:
+        return []
+    user = ["--reuid=postgres", "--regid=postgres", "--init-groups"] if os.geteuid() == 0 else []
+    return ["setpriv", *user, "--pdeathsig", "INT"]
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
