@@ -1,5 +1,9 @@
 """How a failure is told."""
 
+from dataclasses import replace
+
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
 from enfilade.cli.exit_code import FAILED, USAGE
 from enfilade.cli.json_line import json_line
 from enfilade.cli.screen import RED, Screen
@@ -33,7 +37,12 @@ def failed(error: EnfiladeError) -> Outcome:
 
 def outcome_line(outcome: Outcome) -> bytes:
     """The last line of `run --json`."""
-    return json_line({"type": "outcome", "outcome": outcome.to_json()})
+    try:
+        form = outcome.to_json()
+    except PydanticSerializationError:  # a strategy in this process put objects among the data of its logs
+        form = replace(outcome, logs=[]).to_json()
+        form["logs"] = to_jsonable_python(outcome.logs, serialize_unknown=True, inf_nan_mode="null")
+    return json_line({"type": "outcome", "outcome": form})
 
 
 def print_outcome(message: str) -> int:

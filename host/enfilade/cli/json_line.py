@@ -6,7 +6,10 @@ from typing import Any
 
 
 def json_line(value: Any) -> bytes:
-    """One line of JSON, UTF-8. What JSON has no word for (NaN, infinity) is null; a lone surrogate is escaped."""
+    """One line of JSON, UTF-8.
+
+    What JSON has no word for (NaN, infinity) is null, a lone surrogate is escaped, any other object is its text.
+    """
     return json_text(value).encode() + b"\n"
 
 
@@ -14,10 +17,10 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
     """JSON text; see `json_line`."""
     separators = (",", ":") if indent is None else (",", ": ")
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators, default=str)
         text.encode()
     except UnicodeEncodeError:
-        return json.dumps(value, allow_nan=False, indent=indent, separators=separators)
+        return json.dumps(value, allow_nan=False, indent=indent, separators=separators, default=str)
     except ValueError:
         return json_text(_finite(value), indent=indent)
     return text

@@ -27,8 +27,9 @@ class JsonSink:
     def end(self, outcome: Outcome) -> None:
         """Writes the last line."""
         if not self._ended:
+            line = outcome_line(outcome)
             self._ended = True
-            self._screen.result(outcome_line(outcome))
+            self._screen.result(line)
 
     def last_word(self) -> None:
         """Writes the last line of a run that could not be stopped in time."""
