@@ -37,3 +37,10 @@ async def store(settings: StoreSettings) -> AsyncIterator[Store]:
     """An open store."""
     async with await Store.open(settings) as opened:
         yield opened
+
+
+@pytest.fixture
+async def file_store(file_settings: StoreSettings) -> AsyncIterator[Store]:
+    """An open store in a file, for what has nothing to do with the database."""
+    async with await Store.open(file_settings) as opened:
+        yield opened

@@ -39,6 +39,11 @@ class Ending:
     own_words: bool = False
 
     @property
+    def words(self) -> str:
+        """The answer; nothing when it is blank."""
+        return self.answer if self.answer.strip() else ""
+
+    @property
     def why(self) -> str:
         """Why something is missing, in words."""
         reason = _WHY.get(self.state, "the run ended")
@@ -52,7 +57,7 @@ def turn_of(exchange: Exchange, ending: Ending) -> list[PromptMessage]:
     if isinstance(last, AssistantMessage) and not last.tool_calls:
         if ending.state is not State.SUCCEEDED:
             return [*messages[:-1], _cut_off(last, ending)]
-        if not (ending.own_words and ending.answer):
+        if not (ending.own_words and ending.words):
             return messages
         messages.pop()
     return [*messages, AssistantMessage(content=_closing(ending, messages))]
@@ -65,7 +70,7 @@ def _without_idle_calls(exchange: Exchange, ending: Ending) -> list[PromptMessag
         return list(exchange.prompt)
     idle = not any(tool_message(call, exchange.results) for call in reply.tool_calls)
     if reply.tool_calls and idle and ending.state is State.SUCCEEDED:
-        return [*exchange.prompt, AssistantMessage(content=ending.answer or reply.content)]
+        return [*exchange.prompt, AssistantMessage(content=ending.words or reply.content)]
     return [*exchange.prompt, reply]
 
 
@@ -134,8 +139,8 @@ def _cut_off(last: AssistantMessage, ending: Ending) -> AssistantMessage:
 
 
 def _closing(ending: Ending, messages: Sequence[PromptMessage]) -> str:
-    said = any(isinstance(m, AssistantMessage) and ending.answer in (m.content or "") for m in messages)
-    answer = "" if said else ending.answer
+    said = any(isinstance(m, AssistantMessage) and ending.words in (m.content or "") for m in messages)
+    answer = "" if said else ending.words
     if ending.state is State.SUCCEEDED:
         return answer or "[The run ended without a further answer.]"
     return f"{answer}\n\n[Cut off: {ending.why}.]" if answer else f"[No answer: {ending.why}.]"
