@@ -79,10 +79,12 @@ class RunningCall:
         self._grace = grace
         self._strays = strays
         self._stopping = False
+        self._last_error: BaseException | None = None
         self._line: asyncio.Queue[ToolInvokeMessage | Ended] = asyncio.Queue(maxsize=_AHEAD)
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.create_task(self._run(), name=f"tool {self._name}")
+        self._task.add_done_callback(self._note_end)
         return self
 
     async def __aexit__(
@@ -102,6 +104,8 @@ class RunningCall:
         Raises:
             CallTimeoutError: The tool did not give it in its time.
         """
+        if self._task.done() and self._line.empty():
+            return Ended(self._last_error)
         started = monotonic()
         try:
             async with asyncio.timeout(max(0.0, self._left)):
@@ -110,6 +114,12 @@ class RunningCall:
             raise CallTimeoutError from None
         finally:
             self._left -= monotonic() - started
+
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        """Wakes the reader where the task could not say itself that it ends."""
+        self._last_error = None if task.cancelled() else task.exception()
+        if self._line.empty():
+            self._line.put_nowait(Ended(self._last_error))
 
     async def _run(self) -> None:
         error: BaseException | None = None
@@ -122,7 +132,7 @@ class RunningCall:
                 raise
             error = cancelled  # the tool's own doing
         except GeneratorExit:
-            close = None  # the loop is gone, nothing can be awaited any more
+            close = None  # most likely the loop is gone, and nothing can be awaited any more
             raise
         except KeyboardInterrupt:
             raise

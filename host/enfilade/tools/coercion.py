@@ -136,7 +136,7 @@ class Coercion:
         parts = [*first, *[schema.get("items")] * max(0, len(value) - len(first))]
         nearer = [self.nearer(part, item, depth + 1) for part, item in zip(parts, value, strict=False)]
         if schema.get("uniqueItems") is True:  # a set, in which a repeated item says nothing new
-            return list({compact_json(item): item for item in reversed(nearer)}.values())[::-1]
+            return list({compact_json(item): item for item in nearer}.values())
         return nearer
 
 
