@@ -26,7 +26,7 @@ def loaded_text(text: str) -> str:
 def stored_json(value: Any) -> str:
     """The value as JSON text in plain characters; what JSON cannot carry stands there as its text."""
     try:
-        return to_json(value, serialize_unknown=True, inf_nan_mode="constants").decode()
+        return to_json(value, serialize_unknown=True, inf_nan_mode="strings").decode()
     except (PydanticSerializationError, ValueError, RecursionError):
         return _stubborn(value)
 
@@ -38,7 +38,8 @@ def loaded_json(text: str | None) -> Any:
 
 def _stubborn(value: Any) -> str:
     try:
-        return json.dumps(value, default=str, skipkeys=True)
+        plain = json.loads(json.dumps(value, default=str, skipkeys=True), parse_constant=str)  # NaN becomes a text
+        return json.dumps(plain)
     except (ValueError, RecursionError):
         return json.dumps({"not_recorded": type(value).__name__})
 
