@@ -8,6 +8,9 @@ from typing import Any
 AHEAD = 4
 """Streams that wait, opened, for a run."""
 
+REFILL_SECONDS = 0.002
+"""How long after a run's start the stream it took is replaced: a short run is over by then."""
+
 RunStream = Any
 """grpc.aio's stream-stream call; grpcio gives it no public generic type."""
 
@@ -20,30 +23,31 @@ class StreamsAhead:
         self._ahead = ahead
         self._waiting: deque[RunStream] = deque()
         self._refill: asyncio.Handle | None = None
+        self._closed = False
 
     def take(self) -> RunStream:
-        """An open stream; a new one takes its place when the loop is next idle."""
+        """An open stream; another one takes its place a little later."""
+        self._schedule()
         while self._waiting:
             stream = self._waiting.popleft()
             if not stream.done():
-                self._schedule()
                 return stream
-        self._schedule()
         return self._open()
 
     def fill(self) -> None:
         """Opens as many as are missing."""
         self._refill = None
-        while len(self._waiting) < self._ahead:
+        while len(self._waiting) < self._ahead and not self._closed:
             self._waiting.append(self._open())
 
     def close(self) -> None:
         """Gives up the waiting streams."""
+        self._closed = True
         if self._refill is not None:
             self._refill.cancel()
         while self._waiting:
             self._waiting.pop().cancel()
 
     def _schedule(self) -> None:
-        if self._refill is None:
-            self._refill = asyncio.get_running_loop().call_later(0.001, self.fill)
+        if self._refill is None and not self._closed:
+            self._refill = asyncio.get_running_loop().call_later(REFILL_SECONDS, self.fill)

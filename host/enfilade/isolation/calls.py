@@ -2,16 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Final, TypeVar, cast
 
 from enfilade.isolation.credit import Credit
 from enfilade_sdk import codec
-from enfilade_sdk.errors import EnfiladeError, InternalError, LimitExceededError, ProtocolError
+from enfilade_sdk.errors import EnfiladeError, InternalError, LimitExceededError, ProtocolError, RunCancelled
 from enfilade_sdk.hatch import Hatch
-from enfilade_sdk.json_text import json_text
 from enfilade_sdk.inbox import cost
+from enfilade_sdk.json_text import json_text
 from enfilade_sdk.outbox import Outbox
 from enfilade_sdk.prompts import ModelResult, ToolResult
 from enfilade_wire.v1 import strategy_pb2 as pb
@@ -20,6 +20,18 @@ _log = logging.getLogger(__name__)
 
 OPEN_CALLS = 256
 """Calls that one run may have open at once."""
+
+ALL_CALLS = 100_000
+"""Calls that one run may make in all; their ids are remembered, so that none is used twice."""
+
+CLOSE_SECONDS = 1.0
+"""Seconds that calls have to let go when their run is over."""
+
+CALLS: Final = frozenset({"model_call", "tool_call", "storage_call", "cancel_call", "credit"})
+"""The kinds of items that open, feed or close a call."""
+
+Answer = Coroutine[Any, Any, None]
+T = TypeVar("T")
 
 
 class GuestCalls:
@@ -33,113 +45,126 @@ class GuestCalls:
         self._credits: dict[int, Credit] = {}
         self._used: set[int] = set()
 
+    @property
+    def open(self) -> bool:
+        """Whether one is under way."""
+        return bool(self._tasks)
+
     def handle(self, kind: str, item: pb.PluginItem) -> None:
         """Opens, cancels or feeds a call.
 
         Raises:
             ProtocolError: A call id is reused or unknown, or too many calls are open.
+            LimitExceededError: The run makes too many calls.
         """
         if kind == "model_call":
-            self._open(item.model_call.call_id, item.model_call.window, self._model(item.model_call))
+            call = item.model_call
+            self._open(call.call_id, Credit(call.window), lambda credit: self._model(call, credit))
         elif kind == "tool_call":
-            self._open(item.tool_call.call_id, item.tool_call.window, self._tool(item.tool_call))
+            tool = item.tool_call
+            self._open(tool.call_id, Credit(tool.window), lambda credit: self._tool(tool, credit))
         elif kind == "storage_call":
-            self._open(item.storage_call.call_id, 0, self._storage(item.storage_call))
+            self._open(item.storage_call.call_id, Credit(0), lambda _: self._storage(item.storage_call))
         elif kind == "cancel_call":
-            self._known(item.cancel_call.call_id)
+            self._check_known(item.cancel_call.call_id)
             if task := self._tasks.get(item.cancel_call.call_id):
                 task.cancel()
         elif kind == "credit":
-            self._known(item.credit.call_id)
+            self._check_known(item.credit.call_id)
             if credit := self._credits.get(item.credit.call_id):
                 credit.give(item.credit.units)
 
     async def close(self) -> None:
-        """Gives up the calls that are still open and waits until they have let go."""
-        tasks = list(self._tasks.values())
+        """Gives up the calls that are still open and waits, for a bounded time, until they have let go."""
+        tasks = set(self._tasks.values())
         for task in tasks:
             task.cancel()
         if tasks:
-            await asyncio.gather(*tasks, return_exceptions=True)
+            _, stuck = await asyncio.wait(tasks, timeout=CLOSE_SECONDS)
+            if stuck:
+                _log.warning("%d calls of a run that is over have not ended; they are left to themselves", len(stuck))
 
-    def _open(self, call_id: int, window: int, answer: Coroutine[Any, Any, None]) -> None:
-        try:
-            self._claim(call_id)
-            self._credits[call_id] = Credit(window)
-        except ProtocolError:
-            answer.close()
-            raise
-        task = asyncio.ensure_future(self._answered(call_id, answer))
-        self._tasks[call_id] = task
+    def _open(self, call_id: int, credit: Credit, answer: Callable[[Credit], Answer]) -> None:
+        self._claim(call_id)
+        task = asyncio.ensure_future(self._answered(call_id, answer, credit))
+        self._tasks[call_id], self._credits[call_id] = task, credit
+        task.add_done_callback(lambda _: self._forget(call_id))
+
+    def _forget(self, call_id: int) -> None:
+        self._tasks.pop(call_id, None)
+        self._credits.pop(call_id, None)
 
     def _claim(self, call_id: int) -> None:
         if call_id in self._used or call_id == 0:
             raise ProtocolError(f"rule 'a call id is new and not 0' was broken: got {call_id}")
         if len(self._tasks) >= OPEN_CALLS:
             raise ProtocolError(f"rule 'at most {OPEN_CALLS} calls are open at once' was broken")
+        if len(self._used) >= ALL_CALLS:
+            raise LimitExceededError(f"the run made more than {ALL_CALLS} calls")
         self._used.add(call_id)
 
-    def _known(self, call_id: int) -> None:
+    def _check_known(self, call_id: int) -> None:
         if call_id not in self._used:
             raise ProtocolError(f"rule 'a call id names a call that was opened' was broken: got {call_id}")
 
-    async def _answered(self, call_id: int, answer: Coroutine[Any, Any, None]) -> None:
+    async def _answered(self, call_id: int, answer: Callable[[Credit], Answer], credit: Credit) -> None:
         try:
-            await answer
+            await answer(credit)
         except EnfiladeError as error:
             await self._fail(call_id, error)
         except Exception as error:  # noqa: BLE001 - a fault of ours must reach the guest as an answer
             _log.exception("answering a guest's call failed")
             await self._fail(call_id, InternalError(f"the host failed to answer: {type(error).__name__}"))
-        finally:
-            self._tasks.pop(call_id, None)
-            self._credits.pop(call_id, None)
 
     async def _fail(self, call_id: int, error: EnfiladeError) -> None:
-        if not self._outbox.closed:
-            await self._send(pb.HostItem(call_failed=codec.failure_to_wire(call_id, error)))
+        item = pb.HostItem(call_failed=codec.failure_to_wire(call_id, error))
+        try:
+            await self._outbox.put(item, item.ByteSize())
+        except RunCancelled:  # the run is over, nobody waits for it
+            return
 
-    async def _send(self, item: pb.HostItem) -> None:
-        await self._outbox.put(item, item.ByteSize())
+    async def _model(self, call: pb.ModelCall, credit: Credit) -> None:
+        call_id = call.call_id
+        async with aclosing(_closable(self._hatch.model(codec.model_request_from_wire(call)))) as answers:
+            async for answer in answers:
+                if isinstance(answer, ModelResult):
+                    done = pb.HostItem(model_done=codec.result_to_wire(call_id, answer))
+                    return await self._pass_on(credit, done, "a model's answer")
+                chunk = pb.HostItem(model_chunk=codec.chunk_to_wire(call_id, answer))
+                await self._pass_on(credit, chunk, "a model's chunk")
+        raise InternalError("the model's answer ended without a result")
 
-    def _checked(self, item: pb.HostItem, what: str) -> tuple[pb.HostItem, int]:
+    async def _tool(self, call: pb.ToolCall, credit: Credit) -> None:
+        call_id = call.call_id
+        async with aclosing(_closable(self._hatch.tool(codec.tool_request_from_wire(call)))) as answers:
+            async for answer in answers:
+                if isinstance(answer, ToolResult):
+                    done = pb.HostItem(tool_done=codec.tool_result_to_wire(call_id, answer))
+                    return await self._pass_on(credit, done, "a tool's result")
+                message = pb.ToolMessage(call_id=call_id, message=codec.message_to_wire(answer))
+                await self._pass_on(credit, pb.HostItem(tool_message=message), f"a tool's {answer.type.value} message")
+        raise InternalError("the tool's answer ended without a result")
+
+    async def _storage(self, call: pb.StorageCall) -> None:
+        value = await self._hatch.storage(codec.storage_request_from_wire(call))
+        text = None if value is None else json_text(value)
+        item = pb.HostItem(storage_value=pb.StorageValue(call_id=call.call_id, value_json=text))
+        await self._outbox.put(item, self._checked_size(item, "a stored value"))
+
+    async def _pass_on(self, credit: Credit, item: pb.HostItem, what: str) -> None:
+        size = self._checked_size(item, what)
+        await credit.spend(cost(size))
+        await self._outbox.put(item, size)
+
+    def _checked_size(self, item: pb.HostItem, what: str) -> int:
         size = item.ByteSize()
         if size > self._max_item_bytes:
             raise LimitExceededError(
                 f"{what} of {size} bytes is over the limit of {self._max_item_bytes} bytes for one item"
             )
-        return item, size
+        return size
 
-    async def _model(self, call: pb.ModelCall) -> None:
-        call_id, credit = call.call_id, self._credits[call.call_id]
-        answers = self._hatch.model(codec.model_request_from_wire(call))
-        async with aclosing(answers):  # type: ignore[type-var]  # hatches give async generators
-            async for answer in answers:
-                if isinstance(answer, ModelResult):
-                    item, what = pb.HostItem(model_done=codec.result_to_wire(call_id, answer)), "a model's answer"
-                else:
-                    item, what = pb.HostItem(model_chunk=codec.chunk_to_wire(call_id, answer)), "a model's chunk"
-                await self._pass_on(credit, *self._checked(item, what))
 
-    async def _tool(self, call: pb.ToolCall) -> None:
-        call_id, credit = call.call_id, self._credits[call.call_id]
-        answers = self._hatch.tool(codec.tool_request_from_wire(call))
-        async with aclosing(answers):  # type: ignore[type-var]  # hatches give async generators
-            async for answer in answers:
-                if isinstance(answer, ToolResult):
-                    item, what = pb.HostItem(tool_done=codec.tool_result_to_wire(call_id, answer)), "a tool's result"
-                else:
-                    message = codec.message_to_wire(answer)
-                    item = pb.HostItem(tool_message=pb.ToolMessage(call_id=call_id, message=message))
-                    what = f"a tool's {answer.type.value} message"
-                await self._pass_on(credit, *self._checked(item, what))
-
-    async def _pass_on(self, credit: Credit, item: pb.HostItem, size: int) -> None:
-        await credit.spend(cost(size))
-        await self._outbox.put(item, size)
-
-    async def _storage(self, call: pb.StorageCall) -> None:
-        request = codec.storage_request_from_wire(call)
-        value = await self._hatch.storage(request)
-        text = None if value is None else json_text(value)
-        await self._send(pb.HostItem(storage_value=pb.StorageValue(call_id=call.call_id, value_json=text)))
+def _closable(answers: AsyncIterator[T]) -> AsyncGenerator[T, None]:
+    """What a hatch gives is a generator: closing it cancels the call."""
+    return cast(AsyncGenerator[T, None], answers)

@@ -1,6 +1,6 @@
 """The gRPC channel to a guest."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,10 @@ from typing import Any
 import grpc
 
 from enfilade.errors import ConfigError
-from enfilade.isolation.process import MAX_MESSAGE_BYTES
+from enfilade_sdk.serving.address import unix_address
+from enfilade_sdk.serving.handshake import MAX_MESSAGE_BYTES
+
+GRPCS = "grpcs://"
 
 OPTIONS: Sequence[tuple[str, Any]] = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
@@ -27,7 +30,7 @@ OPTIONS: Sequence[tuple[str, Any]] = (
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a guest is that this host did not start: `unix:PATH` or `grpcs://HOST:PORT` with mutual TLS from files."""
+    """Where a guest is: gRPC's address of a unix socket, `unix:PATH`, or `grpcs://HOST:PORT` with TLS files (PEM)."""
 
     target: str
     ca: Path | None = None
@@ -35,19 +38,33 @@ class Address:
     key: Path | None = None
 
 
+def configured_address(target: str, files: Mapping[str, Path]) -> Address:
+    """The address that an operator wrote: `unix:PATH` or `grpcs://HOST:PORT`.
+
+    Raises:
+        ConfigError: It has another form, or its path cannot be a socket's.
+    """
+    if target.startswith("unix:"):
+        try:
+            return Address(unix_address(target.removeprefix("unix:")))
+        except ValueError as error:
+            raise ConfigError(f"address: {error}") from None
+    if not target.startswith(GRPCS):
+        raise ConfigError(f"address: expected unix:PATH or grpcs://HOST:PORT, got {target!r}")
+    return Address(target, files.get("ca"), files.get("certificate"), files.get("key"))
+
+
 def open_channel(address: Address) -> "grpc.aio.Channel":
     """A channel to an address.
 
     Raises:
-        ConfigError: The address has another form, or a certificate file is missing.
+        ConfigError: A certificate file is missing or is not PEM.
     """
-    if address.target.startswith("unix:"):
+    if not address.target.startswith(GRPCS):
         return grpc.aio.insecure_channel(address.target, options=OPTIONS)
-    if not address.target.startswith("grpcs://"):
-        raise ConfigError(f"address: expected unix:PATH or grpcs://HOST:PORT, got {address.target!r}")
     ca, certificate, key = (_read(name, path) for name, path in _files(address))
     credentials = grpc.ssl_channel_credentials(ca, key, certificate)
-    return grpc.aio.secure_channel(address.target.removeprefix("grpcs://"), credentials, options=OPTIONS)
+    return grpc.aio.secure_channel(address.target.removeprefix(GRPCS), credentials, options=OPTIONS)
 
 
 def _files(address: Address) -> list[tuple[str, Path | None]]:
@@ -58,6 +75,9 @@ def _read(name: str, path: Path | None) -> bytes:
     if path is None:
         raise ConfigError(f"a grpcs:// address needs the files ca, certificate and key (PEM); {name} is not set")
     try:
-        return path.read_bytes()
+        pem = path.read_bytes()
     except OSError as error:
         raise ConfigError(f"{name}: cannot read {path}: {error.strerror}") from None
+    if b"-----BEGIN " not in pem:
+        raise ConfigError(f"{name}: expected PEM ('-----BEGIN ...'), {path} is something else")
+    return pem

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enfilade.errors import LaunchError
+from enfilade_sdk.serving.address import unix_address
 
 CORE_PROTOCOL = "1"
 """go-plugin's handshake version."""
@@ -48,13 +49,16 @@ def read_handshake(line: bytes, protocols: tuple[int, ...], socket_dir: str) -> 
 
 
 def _checked_socket(path: str, socket_dir: str) -> str:
-    real = Path(path).resolve()
-    if real.parent != Path(socket_dir).resolve():
-        raise LaunchError(f"expected a socket in {socket_dir}, the plugin names {path}")
     try:
+        unix_address(path)
+        real = Path(path).resolve()
+        if real.parent != Path(socket_dir).resolve():
+            raise LaunchError(f"expected a socket in {socket_dir}, the plugin names {path!r}")
         mode = real.stat().st_mode
     except OSError:
-        raise LaunchError(f"the plugin says that it listens at {path}, but there is no such socket") from None
+        raise LaunchError(f"the plugin says that it listens at {path!r}, but there is no such socket") from None
+    except ValueError as error:
+        raise LaunchError(f"the plugin names a socket that cannot be: {error}") from None
     if not stat.S_ISSOCK(mode):
-        raise LaunchError(f"the plugin says that it listens at {path}, but that is no socket")
+        raise LaunchError(f"the plugin says that it listens at {path!r}, but that is no socket")
     return path

@@ -3,9 +3,9 @@
 import sys
 
 from enfilade.candidate import Candidate
-from enfilade.isolation.channel import Address
-from enfilade.isolation.guest import Guest, RemoteGuest, StartedGuest
+from enfilade.isolation.guest import Guest, StartedGuest
 from enfilade.isolation.process import LaunchSpec, StopTimes, sdk_command
+from enfilade.isolation.remote import RemoteGuest
 from enfilade.isolation.watch import Watch
 
 
@@ -19,9 +19,7 @@ class Launcher:
     def guest(self, candidate: Candidate) -> Guest:
         """The guest of a plugin; it comes to life when it is first used."""
         if candidate.address:
-            files = candidate.certificates
-            address = Address(candidate.address, files.get("ca"), files.get("certificate"), files.get("key"))
-            return RemoteGuest(candidate.plugin, address)
+            return RemoteGuest(candidate)
         return StartedGuest(_spec(candidate), self._watch, self._times)
 
     async def close(self) -> None:

@@ -1,14 +1,15 @@
 """What a guest prints: drained for ever, bounded, logged with its name, the last lines kept for errors.
 
 A line is hostile input: it is cut, its control characters are made visible, its level is only believed when
-it is one of the known words.
+it is one of the known words. A guest that floods is slowed: its pipe is left unread for a while.
 """
 
-import asyncio
 import json
 import logging
 import re
 from collections import deque
+from collections.abc import Callable
+from time import monotonic
 
 TAIL_LINES = 50
 """Lines kept for the error of a crash or of a failed start."""
@@ -16,7 +17,13 @@ TAIL_LINES = 50
 LINE_LIMIT = 8 * 1024
 """Bytes of a line that are kept."""
 
-_READ = 64 * 1024
+BURST = 4 * 1024 * 1024
+"""Bytes that are read as they come."""
+
+RATE = 1024 * 1024
+"""Bytes a second that are read of a guest that goes on after a burst."""
+
+_LINE_COST = 256
 _PREFIX = re.compile(r"^\[(DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL)\]\s*")
 _LEVELS = {
     "trace": logging.DEBUG,
@@ -31,11 +38,20 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 class OutputTail:
-    """Drains one guest's stdout and stderr into the log and remembers the last lines."""
+    """Takes in what one guest prints and remembers the last lines.
 
-    def __init__(self, plugin: str) -> None:
+    Args:
+        plugin: The plugin's name, for the log.
+        clock: Seconds that only go forward.
+    """
+
+    def __init__(self, plugin: str, clock: Callable[[], float] = monotonic) -> None:
         self._logger = logging.getLogger(f"enfilade.plugin.{plugin}")
         self._lines: deque[str] = deque(maxlen=TAIL_LINES)
+        self._rests: dict[int, bytes] = {}
+        self._clock = clock
+        self._allowance = float(BURST)
+        self._seen = clock()
 
     @property
     def lines(self) -> list[str]:
@@ -43,19 +59,35 @@ class OutputTail:
         return list(self._lines)
 
     def text(self) -> str:
-        """The last lines as the end of an error message; empty when nothing was printed."""
+        """The last lines as the end of an error message; says so when nothing was printed."""
         return "; it printed nothing" if not self._lines else "; its last lines:\n  " + "\n  ".join(self._lines)
 
-    async def drain(self, stream: asyncio.StreamReader, first: bytes = b"") -> None:
-        """Reads until the end; `first` are bytes that were read already."""
-        rest = first
-        while chunk := await stream.read(_READ):
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                self._keep(line)
-            rest = rest[:LINE_LIMIT]
-        if rest:
+    def feed(self, stream: int, data: bytes) -> float:
+        """Takes in what came from a stream.
+
+        Args:
+            stream: Which one, by its descriptor's number; lines of several do not mix.
+            data: The bytes.
+
+        Returns:
+            For how many seconds the stream is to be left unread.
+        """
+        *lines, rest = (self._rests.get(stream, b"") + data).split(b"\n")
+        self._rests[stream] = rest[:LINE_LIMIT]
+        for line in lines:
+            self._keep(line)
+        return self._pause(len(data) + _LINE_COST * len(lines))
+
+    def end(self, stream: int) -> None:
+        """Takes in the last line of a stream that has ended, which may lack its line end."""
+        if rest := self._rests.pop(stream, b""):
             self._keep(rest)
+
+    def _pause(self, cost: int) -> float:
+        now = self._clock()
+        self._allowance = min(float(BURST), self._allowance + (now - self._seen) * RATE) - cost
+        self._seen = now
+        return max(0.0, -self._allowance / RATE)
 
     def _keep(self, raw: bytes) -> None:
         text = printable(raw[:LINE_LIMIT])

@@ -2,47 +2,57 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Coroutine
+from typing import Any, Protocol, TypeVar
 
 import grpc
 
 from enfilade.isolation.ahead import RunStream
-from enfilade.isolation.calls import GuestCalls
+from enfilade.isolation.calls import CALLS, GuestCalls
 from enfilade_sdk import codec
 from enfilade_sdk.errors import EnfiladeError, LimitExceededError, ProtocolError
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import Invocation
 from enfilade_sdk.messages import ToolInvokeMessage
 from enfilade_sdk.outbox import Outbox
+from enfilade_sdk.serving.parts import MAX_ITEM_BYTES
 from enfilade_wire.v1 import strategy_pb2 as pb
 
-MAX_ITEM_BYTES = 8 * 1024 * 1024
-"""Bytes of one item, both ways; a frame may hold twice that."""
-
-CANCEL_GRACE = 2.0
+CANCEL_GRACE = 1.0
 """Seconds that a guest has to end a cancelled run before its process is stopped."""
 
-END_GRACE = 5.0
+END_GRACE = 2.0
 """Seconds that a guest has to close its side after the run's end."""
 
-_CALLS = frozenset({"model_call", "tool_call", "storage_call", "cancel_call", "credit"})
+T = TypeVar("T")
 
-Overdue = Callable[[str], Awaitable[None]]
-"""What to do with a guest that does not end a cancelled run: told why."""
 
-Explain = Callable[[str], Awaitable[EnfiladeError]]
-"""The error for a stream that broke: how the process ended, or that the plugin cannot be reached."""
+class StreamOwner(Protocol):
+    """What a run's stream belongs to."""
+
+    async def explain(self, code: grpc.StatusCode, details: str) -> EnfiladeError:
+        """The error for a stream that broke off."""
+        ...
+
+    def overdue(self, reason: str) -> None:
+        """Deals with a guest that does not end a cancelled run."""
+        ...
+
+    async def finish(self, tail: Coroutine[Any, Any, None]) -> None:
+        """Sees the end of a run through, whoever is cancelled meanwhile."""
+        ...
 
 
 class GuestStream:
     """Drives one run. `messages` is to be closed by whoever iterates it."""
 
-    def __init__(self, stream: RunStream, hatch: Hatch, explain: Explain, overdue: Overdue) -> None:
+    def __init__(self, stream: RunStream, hatch: Hatch, owner: StreamOwner) -> None:
         self._stream = stream
+        self._owner = owner
         self._outbox: Outbox[pb.HostItem] = Outbox()
         self._calls = GuestCalls(hatch, self._outbox, MAX_ITEM_BYTES)
-        self._explain = explain
-        self._overdue = overdue
+        self._writer: asyncio.Task[None] | None = None
+        self._started = False
         self._ended = False
 
     async def messages(self, invocation: Invocation) -> AsyncGenerator[ToolInvokeMessage, None]:
@@ -51,40 +61,58 @@ class GuestStream:
         Raises:
             EnfiladeError: The run failed in the guest; the guest died; or it broke a rule of the wire.
         """
-        start = pb.HostItem(start=codec.start_to_wire(invocation, MAX_ITEM_BYTES))
-        self._check_size(start.ByteSize(), "the run's start")
-        self._outbox.push(start, 0)
-        writer = asyncio.ensure_future(self._write())
         try:
+            await self._start(invocation)
             while not self._ended:
                 for item in await self._read():
                     kind = item.WhichOneof("item")
                     if kind == "message" and not self._ended:
-                        self._check_size(item.ByteSize(), "a message")
                         yield codec.message_from_wire(item.message)
                     else:
                         self._handle(kind, item)
             await self._check_end()
         finally:
-            await self._close(writer)
+            if self._calls.open or not self._stream.done():
+                await self._owner.finish(self._close())
+            elif self._writer is not None:
+                self._writer.cancel()
+
+    async def _start(self, invocation: Invocation) -> None:
+        item = pb.HostItem(start=codec.start_to_wire(invocation, MAX_ITEM_BYTES))
+        _check_size(item, "the run's start")
+        self._started = True
+        await self._explained(self._stream.write(pb.HostFrame(items=[item])))
 
     async def _read(self) -> list[pb.PluginItem]:
+        frame = await self._explained(self._stream.read())
+        if not isinstance(frame, pb.PluginFrame):
+            raise await self._owner.explain(grpc.StatusCode.OK, "the stream ended without a terminal item")
+        items = list(frame.items)
+        if frame.ByteSize() > MAX_ITEM_BYTES:
+            for item in items:
+                _check_size(item, f"a {item.WhichOneof('item')}")
+        return items
+
+    async def _explained(self, operation: Awaitable[T]) -> T:
+        """Does something with the stream; when it is broken, the error says why."""
         try:
-            frame = await self._stream.read()
+            return await operation
         except grpc.aio.AioRpcError as error:
-            raise await self._explain(_reason(error)) from None
-        if isinstance(frame, pb.PluginFrame):
-            return list(frame.items)
-        if await self._stream.code() is not grpc.StatusCode.OK:
-            raise await self._explain(f"{(await self._stream.code()).name}: {await self._stream.details()}")
-        raise await self._explain("the stream ended without a terminal item")
+            code, details = error.code(), error.details() or ""
+        except asyncio.InvalidStateError:  # a write after the end
+            code, details = await self._stream.code(), await self._stream.details() or ""
+        except asyncio.CancelledError:
+            if _is_cancelled():
+                raise
+            code, details = grpc.StatusCode.CANCELLED, "the connection was closed"
+        raise await self._owner.explain(code, details)
 
     def _handle(self, kind: str | None, item: pb.PluginItem) -> None:
         if self._ended:
             raise ProtocolError(f"rule 'exactly one terminal item, and nothing after it' was broken: got {kind!r}")
-        if kind in _CALLS:
-            self._check_size(item.ByteSize(), f"a {kind}")
-            self._calls.handle(kind or "", item)
+        if kind in CALLS:
+            self._calls.handle(kind, item)
+            self._start_writer()
         elif kind == "finished":
             self._ended = True
         elif kind == "failed":
@@ -93,38 +121,44 @@ class GuestStream:
         else:
             raise ProtocolError(f"rule 'an item is one of the known kinds' was broken: got {kind!r}")
 
-    def _check_size(self, size: int, what: str) -> None:
-        if size > MAX_ITEM_BYTES:
-            raise LimitExceededError(f"{what} of {size} bytes is over the limit of {MAX_ITEM_BYTES} bytes for one item")
-
     async def _check_end(self) -> None:
         """After the end the guest closes its side and sends nothing more."""
         self._outbox.close()
-        with contextlib.suppress(TimeoutError, grpc.aio.AioRpcError):
+        try:
             async with asyncio.timeout(END_GRACE):
-                frame = await self._stream.read()
-            if isinstance(frame, pb.PluginFrame):
-                for item in frame.items:
-                    self._handle(item.WhichOneof("item"), item)
+                while isinstance(frame := await self._stream.read(), pb.PluginFrame):
+                    for item in frame.items:
+                        self._handle(item.WhichOneof("item"), item)
+        except (TimeoutError, grpc.aio.AioRpcError):  # the run itself has ended well
+            return
+        except asyncio.CancelledError:
+            if _is_cancelled():
+                raise
+
+    def _start_writer(self) -> None:
+        if self._writer is None:
+            self._writer = asyncio.ensure_future(self._write())
 
     async def _write(self) -> None:
-        with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
+        with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the reader finds out why
             while items := await self._outbox.take():
                 await self._stream.write(pb.HostFrame(items=items))
+        self._outbox.close()
 
-    async def _close(self, writer: "asyncio.Future[None]") -> None:
+    async def _close(self) -> None:
         """Lets go of the calls, cancels a guest that is still at it, and waits for it within the grace."""
-        if not self._ended and not self._outbox.closed:
+        running = self._started and not self._ended and not self._stream.done()
+        if running and not self._outbox.closed:
             self._outbox.push(pb.HostItem(cancel=pb.Cancel(reason="the caller gave the run up")), 0)
+            self._start_writer()
         self._outbox.close()
         try:
-            await self._calls.close()
-            if not self._ended and not self._stream.done():
-                await self._wait_for_end()
+            waits = [self._calls.close(), self._wait_for_end()] if running else [self._calls.close()]
+            await asyncio.gather(*waits)
         finally:
             self._stream.cancel()
-            writer.cancel()
-            await asyncio.gather(writer, return_exceptions=True)
+            if self._writer is not None:
+                self._writer.cancel()
 
     async def _wait_for_end(self) -> None:
         try:
@@ -132,10 +166,21 @@ class GuestStream:
                 while isinstance(await self._stream.read(), pb.PluginFrame):
                     pass
         except TimeoutError:
-            await self._overdue(f"a cancelled run did not end within {CANCEL_GRACE:g} s")
+            self._owner.overdue(f"a cancelled run did not end within {CANCEL_GRACE:g} s")
         except grpc.aio.AioRpcError:
-            pass
+            return
+        except asyncio.CancelledError:
+            if _is_cancelled():
+                raise
 
 
-def _reason(error: "grpc.aio.AioRpcError") -> str:
-    return f"{error.code().name}: {error.details()}"
+def _check_size(item: pb.HostItem | pb.PluginItem, what: str) -> None:
+    size = item.ByteSize()
+    if size > MAX_ITEM_BYTES:
+        raise LimitExceededError(f"{what} of {size} bytes is over the limit of {MAX_ITEM_BYTES} bytes for one item")
+
+
+def _is_cancelled() -> bool:
+    """Whether this task is being cancelled; grpc.aio raises the same error when its own call is."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

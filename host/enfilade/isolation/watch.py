@@ -2,10 +2,15 @@
 
 import asyncio
 import contextlib
+import os
 import subprocess
 import sys
+from time import monotonic
 
 from enfilade.isolation import guardian
+
+CLOSE_SECONDS = 2.0
+"""Seconds that the guardian has to end when the host closes; it has nothing to do then."""
 
 
 class Watch:
@@ -13,15 +18,21 @@ class Watch:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._groups: dict[int, str] = {}
 
     def add(self, group: int, directory: str) -> None:
         """Puts a guest's process group and directory in the guardian's care."""
-        self._write(f"+ {group} {directory}\n")
+        self._groups[group] = directory
+        if self._process is not None and self._process.poll() is None:
+            self._write(_line("+", group, directory))
+        else:  # there is none yet, or somebody has killed it
+            self._process = _spawn()
+            self._write(b"".join(_line("+", known, place) for known, place in self._groups.items()))
 
     def remove(self, group: int) -> None:
         """Takes a group that has ended out of its care."""
-        if self._process is not None:
-            self._write(f"- {group}\n")
+        self._groups.pop(group, None)
+        self._write(_line("-", group))
 
     async def close(self) -> None:
         """Ends the guardian; by then no guest is left."""
@@ -29,16 +40,27 @@ class Watch:
         if process is not None and process.stdin is not None:
             with contextlib.suppress(OSError):
                 process.stdin.close()
-            await asyncio.to_thread(process.wait)
+            await _ended(process)
 
-    def _write(self, line: str) -> None:
-        process = self._process
-        if process is None or process.poll() is not None:
-            process = self._process = _spawn()
-        if process.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):
-                process.stdin.write(line.encode())
-                process.stdin.flush()
+    def _write(self, line: bytes) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.write(line)
+                self._process.stdin.flush()
+
+
+async def _ended(process: "subprocess.Popen[bytes]") -> None:
+    deadline = monotonic() + CLOSE_SECONDS
+    while process.poll() is None:
+        if monotonic() > deadline:
+            process.kill()
+            process.wait()
+            return
+        await asyncio.sleep(0.005)
+
+
+def _line(sign: str, group: int, directory: str = "") -> bytes:
+    return os.fsencode(f"{sign} {group} {directory}\n")
 
 
 def _spawn() -> "subprocess.Popen[bytes]":
@@ -49,4 +71,5 @@ def _spawn() -> "subprocess.Popen[bytes]":
         stderr=subprocess.DEVNULL,
         start_new_session=True,
         env={},
+        cwd="/",
     )

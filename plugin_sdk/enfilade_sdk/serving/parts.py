@@ -1,9 +1,16 @@
-"""Blobs too large for one item leave in parts, from a plugin's process and from a plugin in the host's own alike."""
+"""What is too large for one item: blobs leave in parts, anything else is refused.
+
+The same holds for a plugin's process and for a plugin in the host's own.
+"""
 
 from collections.abc import Iterator
 from uuid import uuid4
 
+from enfilade_sdk.errors import LimitExceededError
 from enfilade_sdk.messages import BlobChunkPayload, BlobPayload, MessageType, ToolInvokeMessage
+
+MAX_ITEM_BYTES = 8 * 1024 * 1024
+"""Bytes of one item, both ways, where a host sets no other limit; a frame may hold twice that."""
 
 BLOB_PART = 1024 * 1024
 """Bytes of a blob that leave in one item when it is split."""
@@ -31,3 +38,16 @@ def parts_of(message: ToolInvokeMessage) -> Iterator[ToolInvokeMessage]:
             end=at + BLOB_PART >= len(blob),
         )
         yield ToolInvokeMessage(MessageType.BLOB_CHUNK, part, message.meta if number == 0 else None)
+
+
+def check_size(message: ToolInvokeMessage, size: int, limit: int) -> None:
+    """Refuses a message over the limit for one item; a limit of 0 is none.
+
+    Raises:
+        LimitExceededError: With both numbers.
+    """
+    if limit and size > limit:
+        raise LimitExceededError(
+            f"a {message.type.value} message of {size} bytes is over the limit of {limit} bytes for one item; "
+            "send it in parts, or as a blob, which is split on the way"
+        )

@@ -12,12 +12,12 @@ from contextlib import aclosing
 from typing import Any, Protocol
 
 from enfilade_sdk import codec
-from enfilade_sdk.errors import EnfiladeError, InternalError, LimitExceededError, ProtocolError, RunCancelled
+from enfilade_sdk.errors import EnfiladeError, InternalError, ProtocolError, RunCancelled
 from enfilade_sdk.execution import execute, failure_of
 from enfilade_sdk.messages import ToolInvokeMessage
 from enfilade_sdk.outbox import Outbox
 from enfilade_sdk.serving.hatch import StreamHatch
-from enfilade_sdk.serving.parts import is_whole, parts_of
+from enfilade_sdk.serving.parts import check_size, is_whole, parts_of
 from enfilade_wire.v1 import strategy_pb2 as pb
 
 _log = logging.getLogger(__name__)
@@ -127,11 +127,7 @@ class GuestRun:
     def _item(self, message: ToolInvokeMessage) -> tuple[pb.PluginItem, int]:
         item = pb.PluginItem(message=codec.message_to_wire(message))
         size = item.ByteSize()
-        if self._limit and size > self._limit:
-            raise LimitExceededError(
-                f"a {message.type.value} message of {size} bytes is over the limit of {self._limit} bytes for one "
-                "item; send it in parts, or as a blob, which is split on the way"
-            )
+        check_size(message, size, self._limit)
         return item, size
 
     async def _read(self) -> None:

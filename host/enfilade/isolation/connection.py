@@ -1,0 +1,193 @@
+"""An open channel to a plugin, whether this host started it or found it at an address."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Coroutine
+from typing import Any
+
+import grpc
+
+from enfilade.errors import LaunchError
+from enfilade.isolation.ahead import RunStream, StreamsAhead
+from enfilade.isolation.channel import Address, open_channel
+from enfilade.isolation.process import GuestProcess
+from enfilade.isolation.run import GuestStream
+from enfilade.isolation.stdio import drain_stdio
+from enfilade_sdk import codec
+from enfilade_sdk.contract import StrategyDescription
+from enfilade_sdk.errors import EnfiladeError, GuestDiedError, ProtocolError
+from enfilade_sdk.hatch import Hatch
+from enfilade_sdk.invocation import Invocation
+from enfilade_sdk.messages import ToolInvokeMessage
+from enfilade_sdk.serving.server import TOKEN_KEY
+from enfilade_wire.v1 import strategy_pb2 as pb
+from enfilade_wire.v1 import strategy_pb2_grpc as rpc
+
+_log = logging.getLogger(__name__)
+
+DEATH_SECONDS = 1.0
+"""Seconds in which the process behind a broken stream is seen to end, if it does."""
+
+TAIL_SECONDS = 3.0
+"""Seconds that runs have to let go when the connection closes; their streams are broken by then."""
+
+
+class Connection:
+    """Describes a plugin and runs its strategies over one channel.
+
+    Attributes:
+        plugin: Its name, for errors.
+        process: The process behind it; None for one at an address.
+        broken: Set when the process behind it is to be replaced.
+    """
+
+    def __init__(self, plugin: str, address: Address, process: GuestProcess | None = None) -> None:
+        self.plugin = plugin
+        self.process = process
+        self.broken = asyncio.Event()
+        self._address = address
+        self._channel = open_channel(address)
+        self._metadata = ((TOKEN_KEY, process.token),) if process and process.token else ()
+        self._stub: Any = rpc.StrategyPluginStub(self._channel)
+        self._streams = StreamsAhead(self._open_stream)
+        self._given_up = ""
+        self._tails: set[asyncio.Task[None]] = set()
+        self._stdio: asyncio.Task[None] | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether a new run may be put on it."""
+        return not self.broken.is_set() and (self.process is None or self.process.exit_code is None)
+
+    async def describe(self, seconds: float) -> list[StrategyDescription]:
+        """Asks what the plugin offers.
+
+        Raises:
+            LaunchError: It cannot be reached, does not answer in time, or dies over it.
+            ProtocolError: Its answer cannot be read.
+        """
+        response = await self._before_death(self._describe(seconds))
+        if response.protocol != codec.PROTOCOL:
+            raise ProtocolError(
+                f"plugin {self.plugin!r} speaks protocol {response.protocol}, this host speaks {codec.PROTOCOL}; "
+                "update the older of the two"
+            )
+        descriptions = [codec.description_from_wire(strategy) for strategy in response.strategies]
+        self._streams.fill()
+        if self.process is not None and not self.process.spec.speaks_launch_line:
+            self._stdio = asyncio.ensure_future(drain_stdio(self._channel, self.process.output))
+        return descriptions
+
+    async def _describe(self, seconds: float) -> pb.DescribeResponse:
+        try:
+            response: pb.DescribeResponse = await self._stub.Describe(
+                pb.DescribeRequest(), timeout=seconds, metadata=self._metadata
+            )
+        except grpc.aio.AioRpcError as error:
+            if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise LaunchError(self._described_not(f"no answer within {seconds:g} s")) from None
+            raise LaunchError(self._described_not(reason_of(error))) from None
+        return response
+
+    def _described_not(self, reason: str) -> str:
+        if self.process is None:
+            return f"plugin {self.plugin!r} at {self._address.target} cannot be asked what it offers: {reason}"
+        return f"plugin {self.plugin!r} did not say what it offers: {reason}{self.process.output.text()}"
+
+    async def _before_death(self, asking: Coroutine[Any, Any, pb.DescribeResponse]) -> pb.DescribeResponse:
+        if self.process is None:
+            return await asking
+        answer, death = asyncio.ensure_future(asking), asyncio.ensure_future(self.process.wait())
+        try:
+            await asyncio.wait({answer, death}, return_when=asyncio.FIRST_COMPLETED)
+            if answer.done() and answer.exception() is None:
+                return answer.result()
+            with contextlib.suppress(TimeoutError):  # the channel may break before the process is seen to end
+                await asyncio.wait_for(death, DEATH_SECONDS if answer.done() else None)
+                words = self.process.last_words()
+                raise LaunchError(f"plugin {self.plugin!r} died before it said what it offers: {words}")
+            return answer.result()
+        finally:
+            for task in (answer, death):
+                task.cancel()
+            await asyncio.gather(answer, death, return_exceptions=True)
+
+    async def run(self, invocation: Invocation, hatch: Hatch) -> AsyncGenerator[ToolInvokeMessage, None]:
+        """Runs a strategy on a stream of its own."""
+        messages = GuestStream(self._streams.take(), hatch, self).messages(invocation)
+        try:
+            async for message in messages:
+                yield message
+        finally:
+            await messages.aclose()
+
+    async def shut_down(self) -> None:
+        """Asks a started plugin to end (go-plugin's controller). Calls of runs are still answered."""
+        self._given_up = self._given_up or "the host stops it"
+        self._streams.close()
+        shutdown: Any = self._channel.unary_unary("/plugin.GRPCController/Shutdown")
+        with contextlib.suppress(grpc.aio.AioRpcError):
+            await shutdown(b"", timeout=1.0, metadata=self._metadata)
+
+    async def close(self) -> None:
+        """Closes the channel; runs that are left end with an error."""
+        self._streams.close()
+        if self._stdio is not None:
+            self._stdio.cancel()
+            await asyncio.gather(self._stdio, return_exceptions=True)
+        await self._channel.close()
+        if self._tails:
+            await asyncio.wait(self._tails, timeout=TAIL_SECONDS)
+
+    async def finish(self, tail: Coroutine[Any, Any, None]) -> None:
+        """Sees the end of a run through, even when the task that waits for it is cancelled."""
+        task = asyncio.ensure_future(tail)
+        self._tails.add(task)
+        task.add_done_callback(self._tails.discard)
+        await asyncio.shield(task)
+
+    async def explain(self, code: grpc.StatusCode, details: str) -> EnfiladeError:
+        """The error for a stream that broke off: how the process ended, or what its server did."""
+        reason = details if code is grpc.StatusCode.OK else f"{code.name}: {details}"
+        if code is grpc.StatusCode.RESOURCE_EXHAUSTED:
+            return ProtocolError(f"rule 'a frame is within gRPC's limit' was broken: {details}")
+        if self.process is None:
+            return GuestDiedError(f"the connection to plugin {self.plugin!r} at {self._address.target} broke: {reason}")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(DEATH_SECONDS):
+                await self.process.wait()
+        if self._given_up:
+            return GuestDiedError(f"plugin {self.plugin!r} was stopped under this run: {self._given_up}")
+        if self.process.exit_code is not None:
+            return self._death(self.process)
+        if code is grpc.StatusCode.UNAVAILABLE:
+            self._replace(f"its connection broke ({reason})")
+        return ProtocolError(f"plugin {self.plugin!r} broke the stream off while its process lives: {reason}")
+
+    def _death(self, process: GuestProcess) -> EnfiladeError:
+        return GuestDiedError(
+            f"plugin {self.plugin!r} died in the middle of the run: {process.last_words()}",
+            details={"exit_code": process.exit_code},
+        )
+
+    def overdue(self, reason: str) -> None:
+        """Gives a plugin up that does not end a cancelled run; the process of one that was started is stopped."""
+        if self.process is None:
+            _log.warning("plugin %r at %s: %s", self.plugin, self._address.target, reason)
+        else:
+            self._replace(reason)
+
+    def _replace(self, reason: str) -> None:
+        if not self.broken.is_set():
+            _log.warning("plugin %r is stopped: %s; the next run starts it again", self.plugin, reason)
+            self._given_up = f"{reason}, in the same process"
+            self.broken.set()
+
+    def _open_stream(self) -> RunStream:
+        return self._stub.Run(metadata=self._metadata)
+
+
+def reason_of(error: "grpc.aio.AioRpcError") -> str:
+    """A gRPC error in words."""
+    return f"{error.code().name}: {error.details()}"
