@@ -11,6 +11,9 @@ from pydantic_core import PydanticSerializationError, to_json
 MARK = "\x01json:"
 """Before a text that is kept as a JSON string."""
 
+DEEPEST = 200
+"""How deep a value may be nested; of a deeper one only its kind is kept."""
+
 
 def stored_text(text: str) -> str:
     """The text as it is kept."""
@@ -37,11 +40,15 @@ def loaded_json(text: str | None) -> Any:
 
 
 def _stubborn(value: Any) -> str:
-    try:
-        plain = json.loads(json.dumps(value, default=str, skipkeys=True), parse_constant=str)  # NaN becomes a text
-        return json.dumps(plain)
-    except (ValueError, RecursionError):
+    if _is_deeper(value, DEEPEST):
         return json.dumps({"not_recorded": type(value).__name__})
+    plain = json.loads(json.dumps(value, default=str, skipkeys=True), parse_constant=str)  # NaN becomes a text
+    return json.dumps(plain)
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return levels == 0 or any(_is_deeper(part, levels - 1) for part in parts)
 
 
 def _is_unicode(text: str) -> bool:
