@@ -67,6 +67,12 @@ class ModelServer:
         apply_stop: Whether scripted text ends at the request's stop words.
         by_round: Whether the turn is chosen by how many rounds the conversation has behind it, instead of by the
             order of requests, so that many runs can be served at once.
+
+    Attributes:
+        requests: What was asked so far.
+        refused: What the rules said.
+        dropped: How many answers the client broke off.
+        connections: How many connections were opened.
     """
 
     def __init__(
@@ -82,6 +88,7 @@ class ModelServer:
         self.requests: list[Seen] = []
         self.refused: list[str] = []
         self.dropped = 0
+        self.connections = 0
         self._played = 0
         self._repeat_last = repeat_last
         self._rules = list(rules)
@@ -125,6 +132,7 @@ class ModelServer:
         task = asyncio.current_task()
         assert task is not None
         self._handlers.add(task)
+        self.connections += 1
         peer = _Peer(reader, writer)
         try:
             while await self._exchange(peer):

@@ -113,7 +113,7 @@ class ReplyAssembly:
         self._collect(news)
         if self._markup.broken is not None:
             name, arguments = self._markup.broken
-            news.call(self._calls.add(name, arguments))
+            news.calls += (self._calls.add(name, arguments),)
         return news.chunk()
 
     def message(self) -> AssistantMessage:
@@ -239,6 +239,7 @@ class ReplyAssembly:
         if split.reclaimed:
             self._reasoning += self._given
             self._given, self._text = [], []
+            self._calls.forget_found()
             self._markup = MarkupFilter(self._menu, self._markups)
         if split.reasoning:
             if self.reasoning_field is None:
@@ -257,7 +258,7 @@ class ReplyAssembly:
 
     def _collect(self, news: "_News") -> None:
         for call in self._markup.take_found():
-            news.call(self._calls.add(call.name, call.arguments))
+            news.calls += (self._calls.add(call.name, call.arguments),)
 
     def _grow(self, size: int) -> None:
         self._size += size
@@ -286,10 +287,6 @@ class _News:
         self.text = ""
         self.reasoning = ""
         self.calls: tuple[ToolCallDelta, ...] = ()
-
-    def call(self, delta: ToolCallDelta | None) -> None:
-        if delta is not None:
-            self.calls += (delta,)
 
     def chunk(self) -> ModelChunk | None:
         if not (self.text or self.reasoning or self.calls):

@@ -8,6 +8,7 @@ from typing import Any
 
 from enfilade.models.arguments import Arguments
 from enfilade.models.draft import Draft, Entry, entry_of
+from enfilade.models.surrogates import mended
 from enfilade_sdk.prompts import ToolCall, ToolCallDelta
 
 NAMELESS = "unnamed_tool"
@@ -17,6 +18,7 @@ MAX_CALLS = 512
 """Calls that one reply may hold."""
 
 _LEGACY = "function_call"
+_FOUND = "found in the text"
 
 
 def mint_id() -> str:
@@ -49,6 +51,7 @@ class CallAssembly:
         self._required = required
         self._mint = mint
         self._drafts: list[Draft] = []
+        self._opened = 0
         self._by_index: dict[int | str, Draft] = {}
         self._by_id: dict[str, Draft] = {}
         self._last: Draft | None = None
@@ -70,12 +73,14 @@ class CallAssembly:
         """Takes a `function_call`, the older form for one call."""
         return self.feed([{**raw, "index": _LEGACY}] if isinstance(raw, dict) else [])
 
-    def add(self, name: str, arguments: Any) -> ToolCallDelta | None:
-        """Adds a whole call that was found elsewhere, unless it is there already."""
-        entry = Entry(None, "", name, arguments)
-        if any(draft.name(self._known) == name and draft.resent_by(entry, grown=False) for draft in self._drafts):
-            return None
-        return self._give(self._open(None), entry)
+    def add(self, name: str, arguments: Any) -> ToolCallDelta:
+        """Adds a whole call that was found in the text; one that is sent as a call, too, counts once."""
+        return self._give(self._open(None, _FOUND), Entry(None, "", name, arguments))
+
+    def forget_found(self) -> None:
+        """Drops the calls that were found in the text: it turned out to be thought."""
+        self._drafts = [draft for draft in self._drafts if draft.index != _FOUND]
+        self._last = self._drafts[-1] if self._drafts else None
 
     def finish(self, *, cut: bool = False) -> tuple[ToolCall, ...]:
         """The calls, complete, in order, with unique ids.
@@ -102,18 +107,19 @@ class CallAssembly:
                 return self._give(self._by_index[entry.place], entry)
         draft = self._find(entry, named)
         if draft is None:
-            draft = self._open(entry.place)
+            draft = self._open(entry.place, entry.place)
         if entry.name:
             named.add(draft.position)
         return self._give(draft, entry)
 
-    def _open(self, index: int | str | None) -> Draft:
-        if len(self._drafts) == MAX_CALLS:
+    def _open(self, place: int | str | None, index: int | str | None) -> Draft:
+        if self._opened == MAX_CALLS:
             raise TooManyCallsError(f"the reply has more than {MAX_CALLS} tool calls")
-        draft = Draft(len(self._drafts), index)
+        draft = Draft(self._opened, index)
+        self._opened += 1
         self._drafts.append(draft)
-        if index is not None:
-            self._by_index[index] = draft
+        if place is not None:
+            self._by_index[place] = draft
         return draft
 
     def _give(self, draft: Draft, entry: Entry) -> ToolCallDelta:
@@ -123,7 +129,7 @@ class CallAssembly:
         if entry.id:
             self._by_id[entry.id] = draft
         self._last = draft
-        arguments = entry.arguments if isinstance(entry.arguments, str) else _shown(entry.arguments)
+        arguments = mended(entry.arguments) if isinstance(entry.arguments, str) else _shown(entry.arguments)
         return ToolCallDelta(index=draft.position, id=first, name=name, arguments=arguments)
 
     def _find(self, entry: Entry, named: set[int]) -> Draft | None:
@@ -212,6 +218,8 @@ class CallAssembly:
             return False
         if draft.index == _LEGACY:
             return other.index != _LEGACY
+        if draft.index == _FOUND:
+            return other.index != _FOUND and draft.arguments(cut=False) == other.arguments(cut=False)
         same_place = draft.index is not None and draft.index == other.index
         return same_place and not draft.pieces and bool(other.pieces) and draft.name(self._known) in self._required
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Literal, NamedTuple
 
 from enfilade.models.arguments import Arguments, parse_object, read_arguments
+from enfilade.models.surrogates import mended
 
 _MAX_NAME_PIECES = 64
 
@@ -46,7 +47,7 @@ def entry_of(raw: Any) -> Entry | None:
     if arguments is None:
         arguments = shell.get("parameters")
     name = shell.get("name")
-    return Entry(_index(raw.get("index")), _id(raw.get("id")), name if isinstance(name, str) else "", arguments)
+    return Entry(_index(raw.get("index")), _id(raw.get("id")), mended(name) if isinstance(name, str) else "", arguments)
 
 
 def _index(value: Any) -> int | str | None:
@@ -60,7 +61,7 @@ def _index(value: Any) -> int | str | None:
 
 
 def _id(value: Any) -> str:
-    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    return mended(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
 class Draft:

@@ -7,7 +7,7 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 def mended(text: str) -> str:
     """Text without lone surrogates: halves that meet become their character, others U+FFFD."""
-    if _LONE.search(text) is None:
+    if text.isascii() or _LONE.search(text) is None:
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

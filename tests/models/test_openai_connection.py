@@ -1,0 +1,114 @@
+"""Keys, headers, proxies, clients."""
+
+import asyncio
+import json
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+from enfilade.models import connection
+from enfilade.models.gateway import ModelGateway
+from enfilade.models.settings import ModelSettings
+from enfilade_sdk.errors import ModelFailedError
+from tests.support.model_calls import ask, served
+from tests.support.model_turns import (
+    text_turn,
+)
+
+
+async def test_without_a_key_a_placeholder_is_sent_and_never_the_key_of_someone_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai")
+    monkeypatch.setenv("OPENAI_ADMIN_KEY", "sk-admin")
+    async with served([text_turn("x")]) as (server, gateway):
+        await ask(gateway)
+    assert server.requests[0].headers["authorization"] == "Bearer no-key"
+    assert "sk-" not in json.dumps(dict(server.requests[0].headers))
+
+
+async def test_the_key_and_headers_come_from_the_variables_that_were_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-mine\n")
+    monkeypatch.setenv("MY_TEAM", "blue")
+    async with served([text_turn("x")], settings={"api_key_env": "MY_KEY", "headers_env": {"X-Team": "MY_TEAM"}}) as (
+        server,
+        gateway,
+    ):
+        await ask(gateway)
+    assert server.requests[0].headers["authorization"] == "Bearer sk-mine"
+    assert server.requests[0].headers["x-team"] == "blue"
+
+
+@pytest.mark.parametrize("settings", [{"api_key_env": "NOT_SET_KEY"}, {"headers_env": {"X-Team": "NOT_SET_KEY"}}])
+@pytest.mark.parametrize("value", [None, ""])
+async def test_a_variable_that_is_not_set_is_named(
+    settings: dict[str, Any], value: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NOT_SET_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("NOT_SET_KEY", value)
+    async with served([text_turn("x")], settings=settings) as (server, gateway):
+        with pytest.raises(ModelFailedError, match=r"environment variable NOT_SET_KEY, .* is not set") as caught:
+            await ask(gateway)
+    assert caught.value.details["type"] == "configuration"
+    assert server.requests == []
+
+
+async def test_openai_itself_needs_its_own_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    gateway = ModelGateway({"m": ModelSettings()}, "m")
+    with pytest.raises(ModelFailedError, match=r"model 'm' at https://api.openai.com/v1: .* OPENAI_API_KEY"):
+        await ask(gateway)
+
+
+async def test_loopback_never_goes_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    async with served([text_turn("x")]) as (_, gateway):
+        assert (await ask(gateway)).text == "x"
+
+
+async def test_models_of_one_endpoint_share_its_connections() -> None:
+    async with served([text_turn("x")], repeat_last=True) as (server, gateway):
+        model = gateway.resolve("m")
+        both = ModelGateway({"a": model, "b": model.model_copy(update={"name": "other"})})
+        for name in ("a", "b"):
+            await ask(both, model=name)
+        await both.aclose()
+    assert server.connections == 1
+    assert [body["model"] for body in server.bodies] == ["m", "other"]
+
+
+async def test_warming_up_makes_the_client_beforehand_and_not_on_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[str] = []
+    build = connection.build_client
+
+    def building(address: Any) -> Any:
+        made.append(threading.current_thread().name)
+        return build(address)
+
+    monkeypatch.setattr("enfilade.models.openai.build_client", building)
+    monkeypatch.setattr("enfilade.models.openai.is_imported", lambda: False)
+    async with served([text_turn("x")]) as (_, gateway):
+        gateway.warm("m")
+        assert (await ask(gateway)).text == "x"
+    assert made == ["openai-import"]
+
+
+async def test_warming_up_a_model_whose_key_is_missing_says_nothing_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NOT_SET_KEY", raising=False)
+    async with served([], settings={"api_key_env": "NOT_SET_KEY"}) as (_, gateway):
+        gateway.warm("m")
+
+
+async def test_importing_the_room_does_not_import_the_client() -> None:
+    script = "import sys, enfilade.models.gateway; assert not {'openai', 'httpx2', 'json_repair'} & set(sys.modules)"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", script)
+    assert await process.wait() == 0
