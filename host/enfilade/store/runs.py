@@ -59,13 +59,16 @@ async def find_run(database: Database, name: str) -> str:
         RunNotFoundError: There is none, or there are several; the text names them.
         StoreError: The store cannot be read now.
     """
+    from sqlalchemy import func
+
     runs = database.tables.runs
     ids = runs.select().with_only_columns(runs.c.id)
     if await _rows(database, ids.where(runs.c.id == name)):
         return name
     if len(name) < SHORTEST_PREFIX:
         raise RunNotFoundError(f"no run has the id {name!r}; give the id, or its first {SHORTEST_PREFIX} characters")
-    alike = await _rows(database, ids.where(runs.c.id.startswith(name, autoescape=True)).limit(SHOWN_MATCHES + 1))
+    begins = func.substr(runs.c.id, 1, len(name)) == name  # LIKE would be case-blind in SQLite
+    alike = await _rows(database, ids.where(begins).limit(SHOWN_MATCHES + 1))
     if not alike:
         raise RunNotFoundError(f"no recorded run has an id that begins with {name!r}; `enfilade runs list` shows them")
     if len(alike) > 1:
