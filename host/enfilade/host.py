@@ -23,6 +23,7 @@ from enfilade.isolation.launcher import Launcher
 from enfilade.layers.chain import Chain, RunLayers
 from enfilade.layers.context import RunContext
 from enfilade.layers.layer import Layer
+from enfilade.layers.prices import Prices
 from enfilade.ledger import Ledger
 from enfilade.models.gateway import ModelGateway
 from enfilade.models.settings import ModelSettings
@@ -75,6 +76,7 @@ class Host:
         self.catalog = Catalog(self._discovered() if candidates is None else candidates, self._runner_of)
         self._toolboxes = Toolboxes(self.config.tool_limits, self.config.tools, tools)
         self._storage = storage or MemoryStorage()
+        self._prices = Prices(self.config.prices)
         self._chain = Chain(() if layers is None else layers)
         self._launcher = Launcher()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -216,9 +218,21 @@ class Host:
             plugin=admitted.candidate.plugin,
             conversation=question.conversation_id or "",
         )
-        plugin = admitted.candidate.plugin
         layers.begin(
-            RunContext(plugin, agent, question, invocation, info, model, ledger, deadline, layers.interruption)
+            RunContext(
+                plugin=admitted.candidate.plugin,
+                agent=agent,
+                question=question,
+                invocation=invocation,
+                parameters=admitted.description.parameters,
+                model=info,
+                model_name=model,
+                settings=self.gateway.resolve(model),
+                ledger=ledger,
+                prices=self._prices,
+                deadline=deadline,
+                interruption=layers.interruption,
+            )
         )
         ask, call = layers.model_calls(self.gateway.stream), layers.tool_calls(engine.invoke)
         hatch = Callbacks(grants, ask, call, self._storage, ledger, {model: info})

@@ -1,16 +1,19 @@
 """One run as its layers see it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 from enfilade.agent import AgentConfig
 from enfilade.briefing import Question
 from enfilade.layers.interruption import Interruption
+from enfilade.layers.prices import Prices
 from enfilade.ledger import Ledger
+from enfilade.models.settings import ModelSettings
 from enfilade_sdk.errors import EnfiladeError
 from enfilade_sdk.invocation import Invocation, ModelInfo
+from enfilade_sdk.parameters import AgentStrategyParameter
 
 S = TypeVar("S")
 
@@ -24,9 +27,12 @@ class RunContext:
         agent: The agent's set-up.
         question: What is asked, by whom, in which conversation.
         invocation: All that the strategy was told. Its `params` may hold secrets: do not write them down.
+        parameters: The parameters that the strategy declares; they tell which of `params` are secret.
         model: The run's model and what it can do.
         model_name: What the host's configuration calls that model.
+        settings: That model's settings.
         ledger: What the host has seen of the run so far.
+        prices: What models cost.
         deadline: When the run's time is used up, as the event loop counts (`asyncio.get_running_loop().time()`).
         interruption: What `interrupt` uses.
     """
@@ -35,9 +41,12 @@ class RunContext:
     agent: AgentConfig
     question: Question = field(repr=False)
     invocation: Invocation = field(repr=False)
+    parameters: Sequence[AgentStrategyParameter] = field(repr=False)
     model: ModelInfo
     model_name: str
+    settings: ModelSettings = field(repr=False)
     ledger: Ledger = field(repr=False)
+    prices: Prices = field(repr=False)
     deadline: float
     interruption: Interruption = field(repr=False, default_factory=Interruption)
     _state: list[Any] = field(repr=False, default_factory=list)

@@ -1,0 +1,146 @@
+"""Where quotas keep their counts."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Protocol
+
+Amounts = Mapping[str, float]
+"""Amounts by what they are of: `tokens`, `cost`, `calls`, `tool_calls`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ration:
+    """What one party may use.
+
+    Attributes:
+        key: Whose it is.
+        window: Seconds; what was used longer ago does not count any more.
+        limits: The most that may be used in a window.
+    """
+
+    key: str
+    window: float
+    limits: Amounts
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Amounts that were set aside, until they are settled.
+
+    Attributes:
+        id: Names it; unique in its store.
+        ration: What it is part of.
+        amounts: How much was set aside.
+        at: When, in seconds since 1970.
+    """
+
+    id: str
+    ration: Ration
+    amounts: Amounts
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """A reservation that was refused.
+
+    Attributes:
+        what: Of what there is too little.
+        used: How much of it is used or set aside.
+        seconds: When the first of it will be free again.
+    """
+
+    what: str
+    used: float
+    seconds: float
+
+
+class Counts(Protocol):
+    """Keeps counts, for many runs at once, and where it lasts, for many hosts.
+
+    A reservation that is never settled, because its host died, counts until its window has passed.
+    """
+
+    async def reserve(self, ration: Ration, amounts: Amounts) -> Reservation | Shortage:
+        """Sets amounts aside if all of them are there; to check and to set aside is one step."""
+        ...
+
+    async def settle(self, reservation: Reservation, amounts: Amounts) -> None:
+        """Puts what was really used in the place of what was set aside."""
+        ...
+
+
+SLOTS = 60
+"""Into how many parts a window is divided; what was used is free again a window, and at most one part, later."""
+
+
+@dataclass(slots=True)
+class _Account:
+    """One party's amounts by slot and thing."""
+
+    slots: dict[int, dict[str, float]] = field(default_factory=dict)
+
+    def used(self, what: str) -> float:
+        return sum(amounts.get(what, 0) for amounts in self.slots.values())
+
+    def add(self, slot: int, amounts: Amounts, sign: int) -> None:
+        there = self.slots.setdefault(slot, {})
+        for what, amount in amounts.items():
+            there[what] = there.get(what, 0) + sign * amount
+
+    def forget_before(self, slot: int) -> None:
+        for old in [known for known in self.slots if known < slot]:
+            del self.slots[old]
+
+
+class MemoryCounts:
+    """Keeps the counts as long as the process lives, and none for longer than its window.
+
+    Args:
+        clock: Tells the time in seconds since 1970.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._accounts: dict[float, OrderedDict[str, _Account]] = {}
+        self._ids = count(1)
+
+    async def reserve(self, ration: Ration, amounts: Amounts) -> Reservation | Shortage:
+        """Sets amounts aside if all of them are there."""
+        now = self._clock()
+        account = self._account(ration, now)
+        for what, limit in ration.limits.items():
+            used = account.used(what)
+            if used + amounts.get(what, 0) > limit:
+                return Shortage(what, used, self._free_in(account, what, ration, now))
+        account.add(_slot(ration, now), amounts, 1)
+        return Reservation(str(next(self._ids)), ration, dict(amounts), now)
+
+    async def settle(self, reservation: Reservation, amounts: Amounts) -> None:
+        """Puts what was really used in the place of what was set aside."""
+        ration, slot = reservation.ration, _slot(reservation.ration, reservation.at)
+        account = self._account(ration, self._clock())
+        if slot in account.slots:
+            account.add(slot, reservation.amounts, -1)
+            account.add(slot, amounts, 1)
+
+    def _account(self, ration: Ration, now: float) -> _Account:
+        accounts = self._accounts.setdefault(ration.window, OrderedDict())
+        first = _slot(ration, now) - SLOTS
+        account = accounts.setdefault(ration.key, _Account())
+        account.forget_before(first)
+        accounts.move_to_end(ration.key)
+        while (oldest := next(iter(accounts.values()))) is not account and max(oldest.slots, default=-1) < first:
+            accounts.popitem(last=False)
+        return account
+
+    def _free_in(self, account: _Account, what: str, ration: Ration, now: float) -> float:
+        oldest = min((slot for slot, amounts in account.slots.items() if amounts.get(what)), default=_slot(ration, now))
+        return max(0.0, (oldest + SLOTS + 1) * ration.window / SLOTS - now)
+
+
+def _slot(ration: Ration, at: float) -> int:
+    return int(at * SLOTS / ration.window)

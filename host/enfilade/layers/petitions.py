@@ -1,0 +1,47 @@
+"""A record of petitions in memory."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from enfilade.layers.petition import Decision, Petition
+
+
+@dataclass(slots=True)
+class _Open:
+    petition: Petition
+    decided: asyncio.Future[Decision] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class MemoryPetitions:
+    """Keeps open petitions for whoever shows and decides them in this process, on the same event loop."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, _Open] = {}
+
+    async def open(self, petition: Petition) -> None:
+        """Writes a petition down."""
+        self._open[petition.id] = _Open(petition)
+
+    async def decision(self, petition_id: str) -> Decision:
+        """Waits until somebody has decided."""
+        return await self._open[petition_id].decided
+
+    async def close(self, petition_id: str) -> None:
+        """Takes a petition off the record."""
+        self._open.pop(petition_id, None)
+
+    def waiting(self) -> list[Petition]:
+        """The petitions that nobody has decided yet, the oldest first."""
+        return [entry.petition for entry in self._open.values() if not entry.decided.done()]
+
+    def decide(self, petition_id: str, decision: Decision) -> bool:
+        """Decides a petition; the first decision counts.
+
+        Returns:
+            Whether it was this one; False when nobody waits for it any more.
+        """
+        entry = self._open.get(petition_id)
+        if entry is None or entry.decided.done():
+            return False
+        entry.decided.set_result(decision)
+        return True
