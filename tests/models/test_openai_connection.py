@@ -73,6 +73,15 @@ async def test_loopback_never_goes_through_a_proxy(monkeypatch: pytest.MonkeyPat
         assert (await ask(gateway)).text == "x"
 
 
+async def test_a_query_of_the_base_url_goes_with_every_request() -> None:
+    async with served([text_turn("x")]) as (server, _):
+        model = ModelSettings(base_url=f"{server.base_url}?api-version=2", max_retries=0)
+        gateway = ModelGateway({"m": model}, "m")
+        assert (await ask(gateway)).text == "x"
+        await gateway.aclose()
+    assert server.requests[0].path == "/v1/chat/completions?api-version=2"
+
+
 async def test_models_of_one_endpoint_share_its_connections() -> None:
     async with served([text_turn("x")], repeat_last=True) as (server, gateway):
         model = gateway.resolve("m")

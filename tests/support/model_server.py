@@ -151,7 +151,7 @@ class ModelServer:
         method, path, headers, content = request
         if (method, path) == ("GET", "/v1/models"):
             return await self._send(peer, Turn(body={"object": "list", "data": [{"id": "scripted"}]}), {}, path)
-        if method != "POST" or path not in _PATHS:
+        if method != "POST" or path.partition("?")[0] not in _PATHS:
             return await self._send(peer, error_turn(404, {"error": {"message": f"no route {path}"}}), {}, path)
         seen = Seen(path, headers, json.loads(content))
         turn = self._answer(seen)
@@ -196,7 +196,7 @@ class ModelServer:
 
     async def _write(self, writer: asyncio.StreamWriter, turn: Turn, request: Json, path: str) -> None:
         await asyncio.sleep(turn.delay)
-        completion = path.endswith("/completions") and not path.endswith("/chat/completions")
+        completion = "/chat/" not in path
         streamed = turn.raw is not None or turn.events is not None or (turn.body is None and turn.status < 400)
         if not streamed or (request.get("stream") is not True and turn.raw is None and turn.events is None):
             body = whole_body(turn, completion=completion)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from enfilade.models.failures import Failures
 from enfilade.models.settings import ModelSettings
@@ -84,10 +84,12 @@ def build_client(address: Address) -> "openai.AsyncOpenAI":
     import httpx2
     import openai
 
+    base_url, _, query = (address.base_url or "").partition("?")
     timeout = httpx2.Timeout(address.timeout, connect=min(address.timeout, _CONNECT_SECONDS))
     return openai.AsyncOpenAI(
         api_key=address.api_key,
-        base_url=address.base_url,
+        base_url=base_url or None,
+        default_query=dict(parse_qsl(query)),
         default_headers=dict(address.headers),
         timeout=timeout,
         max_retries=address.max_retries,

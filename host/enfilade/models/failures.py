@@ -86,7 +86,7 @@ class Failures:
         """Where the model is, without user, password and query."""
         url = urlsplit(self.base_url or self.model.base_url or "https://api.openai.com/v1")
         host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
-        return f"{url.scheme}://{host}{f':{url.port}' if url.port else ''}{url.path}"
+        return f"{url.scheme}://{host}{f':{url.port}' if url.port else ''}{url.path.rstrip('/')}"
 
     def scrubbed(self, text: str) -> str:
         """The text without any secret that an endpoint may have sent back."""

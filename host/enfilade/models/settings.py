@@ -27,7 +27,8 @@ class ModelSettings(BaseModel):
         name: What the provider calls the model; empty means the name it has in the configuration.
         provider: Which kind of provider answers: `openai` for any OpenAI-compatible endpoint, `demo` for the built-in
             rules.
-        base_url: The endpoint, up to and without `/chat/completions`. None is the openai client's own default.
+        base_url: The endpoint, up to and without `/chat/completions`; a query, such as `?api-version=...`, goes with
+            every request. None is the openai client's own default.
         api_key_env: The environment variable that holds the key. Without it, OpenAI's own endpoint is given
             `OPENAI_API_KEY` and every other one a placeholder, never a key that was meant for someone else.
         headers_env: Further HTTP headers: header name to the environment variable that holds its value.
@@ -76,7 +77,8 @@ class ModelSettings(BaseModel):
             return None
         if not value.startswith(("http://", "https://")):
             raise ValueError(f"must start with http:// or https://, got {value!r}")
-        return value.rstrip("/").removesuffix("/chat/completions")
+        path, mark, query = value.partition("?")
+        return path.rstrip("/").removesuffix("/chat/completions") + mark + query
 
     def info(self) -> ModelInfo:
         """What a strategy is told of the model."""
