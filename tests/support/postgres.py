@@ -8,8 +8,9 @@ import socket
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]  # it has no types
 
@@ -71,12 +72,18 @@ class PostgresServer:
         """Makes a database and gives its address."""
         self._databases += 1
         name = f"records_{self._databases}"
-        connection = await asyncpg.connect(self.address("postgres"))
+        async with self.session(self.address("postgres")) as session:
+            await session.execute(f"CREATE DATABASE {name}")
+        return self.address(name).replace("postgresql://", "postgresql+asyncpg://")
+
+    @contextlib.asynccontextmanager
+    async def session(self, address: str) -> AsyncIterator[Any]:
+        """A connection of the test's own to a database."""
+        connection = await asyncpg.connect(address.replace("+asyncpg", ""))
         try:
-            await connection.execute(f"CREATE DATABASE {name}")
+            yield connection
         finally:
             await connection.close()
-        return self.address(name).replace("postgresql://", "postgresql+asyncpg://")
 
     def address(self, database: str) -> str:
         """The address of a database."""
