@@ -230,8 +230,15 @@ def test_a_parameter_the_user_fixed_is_not_counted_when_one_is_left() -> None:
     assert read(TWO, "lunch", amount=3) == {"amount": 3, "tag": "lunch"}
 
 
+@pytest.mark.parametrize("given", ["mooring fee", '"mooring fee"'])
+def test_a_bare_value_is_for_the_only_parameter_that_has_to_be_given(given: str) -> None:
+    search = {"type": "object", "properties": {"limit": {"type": "integer"}, "query": {}}, "required": ["query"]}
+    assert read(search, given) == {"query": "mooring fee"}
+    assert "not a JSON object" in refused({**search, "required": []}, given)
+
+
 @pytest.mark.parametrize("text", ["seven hundred", '"seven hundred"', "5", "[1, 2]", "true"])
-def test_with_two_parameters_a_bare_value_is_not_guessed_at(text: str) -> None:
+def test_where_two_parameters_are_needed_a_bare_value_is_not_guessed_at(text: str) -> None:
     message = refused(TWO, text)
     assert "not a JSON object" in message
     assert "amount" in message

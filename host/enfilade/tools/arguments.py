@@ -55,7 +55,7 @@ class ArgumentReader:
         return self._schema.offered
 
     def read(self, given: object) -> Arguments:
-        """Reads arguments given as JSON text, as an object, or as the bare value of the only parameter.
+        """Reads arguments given as JSON text, as an object, or as the bare value of the only parameter that is needed.
 
         Raises:
             ArgumentsError: They do not fit.
@@ -94,15 +94,21 @@ class ArgumentReader:
             return value, ()
         if value is None and not text:
             return {}, ()
-        names = list(self._schema.offered["properties"])
-        if not names:
+        if not self._schema.offered["properties"]:
             return {}, ("input",)
-        if len(names) > 1 or _is_broken_object(value, text, names[0]):
+        name = self._meant()
+        if name is None or _is_broken_object(value, text, name):
             raise self._fault(_why(text), given)
-        return {names[0]: self._alone(names[0], value, text)}, ()
+        return {name: self._alone(name, value, text)}, ()
+
+    def _meant(self) -> str | None:
+        """The parameter that a bare value is for: the only one, or the only one that has to be given."""
+        names = list(self._schema.offered["properties"])
+        required = self._schema.offered.get("required", names)
+        return required[0] if len(required) == 1 else None
 
     def _alone(self, name: str, value: Any, text: str | None) -> Any:
-        """What the only parameter gets: the value as it was read where that fits, else the text itself."""
+        """What that parameter gets: the value as it was read where that fits, else the text itself."""
         if text is None:
             return value
         part = self._schema.check["properties"].get(name, {})

@@ -21,7 +21,7 @@ class Refusal:
 
     def __str__(self) -> str:
         what = f"the tool {self.tool!r} of {self.origin}" if self.tool else self.origin
-        return f"{what}: {self.reason}"
+        return self.reason if self.reason.startswith(self.origin) else f"{what}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ def without_nulls(schema: Schema) -> Schema:
 
 
 def of_older_drafts(schema: Schema) -> None:
-    """Rewrites, in place, the limits and tuples of drafts 3 to 7 and limits that are texts."""
+    """Rewrites, in place, the limits and tuples of drafts 3 to 7, limits that are texts, and empty choices."""
     for exclusive, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         flag = schema.get(exclusive)
         if isinstance(flag, bool):
@@ -27,22 +27,16 @@ def of_older_drafts(schema: Schema) -> None:
             if flag and limit in schema:
                 schema[exclusive] = schema.pop(limit)
     for keyword in _NUMBERS & schema.keys():
-        value = number(schema[keyword])
-        if value is None:
-            del schema[keyword]
-        else:
-            schema[keyword] = value
+        schema[keyword] = number(schema[keyword])
     if isinstance(schema.get("items"), list):
         schema["prefixItems"] = schema.pop("items")
-        if "additionalItems" in schema:
-            schema["items"] = schema["additionalItems"]
-    schema.pop("additionalItems", None)
-    for keyword in MANY & schema.keys():
-        if schema[keyword] == []:
-            del schema[keyword]
-    enum = schema.get("enum")
-    if "enum" in schema and not (isinstance(enum, list) and enum):
-        del schema["enum"]
+        schema["items"] = schema.get("additionalItems")
+    empty = [keyword for keyword in MANY & schema.keys() if schema[keyword] == []]
+    if not isinstance(schema.get("enum"), list) or not schema["enum"]:
+        empty.append("enum")
+    nothing = [keyword for keyword in _NUMBERS | {"items"} if schema.get(keyword, "") is None]
+    for keyword in ("additionalItems", *empty, *nothing):
+        schema.pop(keyword, None)
 
 
 def implied_types(schema: Schema) -> list[Schema]:
