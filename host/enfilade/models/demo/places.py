@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from zoneinfo import available_timezones
 
 _NAME = r"[A-Z][\w'\u2019.-]*(?:\s+(?:of\s+)?[A-Z][\w'\u2019-]*)*"
@@ -9,6 +10,8 @@ _AFTER = re.compile(rf"\b(?:in|at|for|from|near|of|to|around)\s+({_NAME})")
 _CAPITAL = re.compile(rf"(?<=[\w,;:]\s)({_NAME})")
 _ZONE = re.compile(r"\b[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+(?:/[A-Z][A-Za-z_]+)?\b")
 _OFFSET = re.compile(r"\b(?:UTC|GMT)\s?([+-]\d{1,2}(?::?\d{2})?)")
+
+_LONGEST = 4
 
 _ELSEWHERE: Mapping[str, str] = {
     "beijing": "Asia/Shanghai",
@@ -65,24 +68,19 @@ def zone_in(text: str) -> str | None:
 
 
 def _zone_of_city(text: str) -> str | None:
-    low = " ".join(re.findall(r"[^\W\d]+", text.lower()))
-    cities = {zone.rpartition("/")[2].replace("_", " ").lower(): zone for zone in _zones()} | dict(_ELSEWHERE)
-    for city in sorted(cities, key=len, reverse=True):
-        if re.search(rf"\b{re.escape(city)}\b", low):
-            return cities[city]
+    """The zone of the longest city name in a text."""
+    words, cities = re.findall(r"[^\W\d_]+", text.lower()), _cities()
+    for length in range(_LONGEST, 0, -1):
+        for start in range(len(words) - length + 1):
+            zone = cities.get(" ".join(words[start : start + length]))
+            if zone is not None:
+                return zone
     return None
 
 
-def _zones() -> list[str]:
-    regions = (
-        "Africa/",
-        "America/",
-        "Antarctica/",
-        "Asia/",
-        "Atlantic/",
-        "Australia/",
-        "Europe/",
-        "Indian/",
-        "Pacific/",
-    )
-    return sorted(zone for zone in available_timezones() if zone.startswith(regions))
+@cache
+def _cities() -> Mapping[str, str]:
+    """City names, in lower case, to their zones."""
+    regions = {"Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific"}
+    zones = sorted(zone for zone in available_timezones() if zone.partition("/")[0] in regions)
+    return {zone.rpartition("/")[2].replace("_", " ").lower(): zone for zone in zones} | dict(_ELSEWHERE)

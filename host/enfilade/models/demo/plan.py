@@ -49,19 +49,22 @@ def plan(question: str, tools: Sequence[PromptTool], *, must: bool = False) -> l
     Args:
         question: The question.
         tools: The menu.
-        must: Whether a tool has to be called: then the best one is, fit or not.
+        must: Whether a tool has to be called: then the best one whose arguments can be found is, fit or not.
     """
     asked = words_of(without_names(question))
     fit = [tool for tool in tools if _has_sign(tool, question) or _is_named(tool, asked, question)]
+    scored = sorted(tools, key=lambda tool: -_score(tool, asked))
     if not fit:
-        scored = sorted(tools, key=lambda tool: -_score(tool, asked))
-        fit = [tool for tool in scored[:1] if must or _score(tool, asked) >= _ENOUGH]
-    steps = [Step(tool.name, found) for tool in fit if (found := _arguments(tool, question)) is not None]
+        fit = [tool for tool in scored[:1] if _score(tool, asked) >= _ENOUGH]
+    steps = [step for tool in fit if (step := _step(tool, question)) is not None]
+    if must and not steps:
+        steps = [step for tool in scored if (step := _step(tool, question)) is not None][:1]
     return steps[:_MAX_CALLS]
 
 
-def _arguments(tool: PromptTool, question: str) -> dict[str, Any] | None:
-    return Values(question).arguments(tool)
+def _step(tool: PromptTool, question: str) -> Step | None:
+    arguments = Values(question).arguments(tool)
+    return None if arguments is None else Step(tool.name, arguments)
 
 
 def _has_sign(tool: PromptTool, question: str) -> bool:

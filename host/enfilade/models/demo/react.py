@@ -18,8 +18,10 @@ _OBSERVED = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _LISTED = re.compile(
-    r"^\s*(?:[-*\u2022]|\d+[.)])?\s*`?([A-Za-z_][\w-]{0,63})`?\s*(?:\([^)\n]*\))?\s*:\s*(.*)$", re.MULTILINE
+    r"^[ \t]*(?:[-*\u2022]|\d+[.)])?[ \t]*`?([A-Za-z_][\w-]{0,63})`?[ \t]*(?:\([^)\n]*\))?[ \t]*:[ \t]*(.*)$",
+    re.MULTILINE,
 )
+_OPENING = re.compile(r"[{\[]")
 
 
 class Scene(NamedTuple):
@@ -117,7 +119,7 @@ def _menu(rules: str) -> list[PromptTool]:
 def _values(text: str) -> Iterator[Any]:
     """Every JSON object or list in a text, the outermost ones."""
     decoder, at = json.JSONDecoder(strict=False), 0
-    while (begin := re.compile(r"[{\[]").search(text, at)) is not None:
+    while (begin := _OPENING.search(text, at)) is not None:
         try:
             value, at = decoder.raw_decode(text, begin.start())
         except (ValueError, RecursionError):
