@@ -2,8 +2,6 @@
 
 import asyncio
 import contextlib
-import os
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -62,12 +60,11 @@ async def run_command(command: Sequence[str | Path], environment: Mapping[str, s
         InstallError: It took too long, or could not be started at all.
     """
     words = [sys.executable, "-I", "-S", keeper.__file__, str(place.file_bytes), *map(str, command)]
+    heard = _Heard(place.listener)
     try:
-        process = await asyncio.create_subprocess_exec(
+        transport, _ = await asyncio.get_running_loop().subprocess_exec(
+            lambda: heard,
             *words,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
             env=dict(environment),
             cwd=place.folder,
             start_new_session=True,
@@ -77,55 +74,60 @@ async def run_command(command: Sequence[str | Path], environment: Mapping[str, s
         raise InstallError(Reason.STORE, f"cannot start a process in {place.folder}: {error.strerror}") from None
     try:
         async with asyncio.timeout(place.seconds):
-            return await _ended(process, place.listener)
+            await heard.exited.wait()
+        with contextlib.suppress(TimeoutError):  # a daemon that left the group may hold the pipes open
+            async with asyncio.timeout(1.0):
+                await heard.silent.wait()
+        return heard.ended(transport.get_returncode() or 0)
     except TimeoutError:
         name = Path(command[0]).name
         raise InstallError(
             Reason.TIMED_OUT, f"{name} did not end within {place.seconds:g} s and was stopped; try again"
         ) from None
     finally:
-        await _stop(process)
+        await _stop(transport, heard)
 
 
-async def _ended(process: asyncio.subprocess.Process, listener: Listener | None) -> Ended:
-    output, errors, text = bytearray(), Tail(listener), Tail()
+class _Heard(asyncio.SubprocessProtocol):
+    """Takes what a command says, bounded, and notes when it has ended and when its pipes have."""
 
-    def keep(data: bytes) -> None:
-        output.extend(data[: max(0, OUTPUT_LIMIT - len(output))])
-        text.feed(data)
+    def __init__(self, listener: Listener | None) -> None:
+        self.exited = asyncio.Event()
+        self.silent = asyncio.Event()
+        self._output = bytearray()
+        self._lines = {1: Tail(), 2: Tail(listener)}
+        self._open = {1, 2}
 
-    drains = [
-        asyncio.ensure_future(_drain(process.stdout, keep)),
-        asyncio.ensure_future(_drain(process.stderr, errors.feed)),
-    ]
-    try:
-        code = await process.wait()
-        await asyncio.wait(drains, timeout=1.0)  # a daemon that left the group may hold the pipes open
-    finally:
-        for drain in drains:
-            drain.cancel()
-        await asyncio.gather(*drains, return_exceptions=True)
-    errors.close()
-    text.close()
-    return Ended(code, bytes(output), errors.lines or text.lines)
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd == 1:
+            self._output.extend(data[: max(0, OUTPUT_LIMIT - len(self._output))])
+        self._lines[fd].feed(data)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's name
+        self._open.discard(fd)
+        if not self._open:
+            self.silent.set()
+
+    def process_exited(self) -> None:
+        self.exited.set()
+
+    def ended(self, code: int) -> Ended:
+        """What there is to say, once it has ended."""
+        for tail in self._lines.values():
+            tail.close()
+        return Ended(code, bytes(self._output), self._lines[2].lines or self._lines[1].lines)
 
 
-async def _drain(stream: asyncio.StreamReader | None, take: Callable[[bytes], None]) -> None:
-    while stream is not None and (data := await stream.read(65536)):
-        take(data)
-
-
-async def _stop(process: asyncio.subprocess.Process) -> None:
-    """Closes the keeper's life line, which ends the command, and reaps the keeper."""
-    if process.stdin is not None:
-        process.stdin.close()
+async def _stop(transport: asyncio.SubprocessTransport, heard: _Heard) -> None:
+    """Closes the keeper's life line, which ends the command, waits for the keeper, and lets go of all pipes."""
+    line = transport.get_pipe_transport(0)
+    if line is not None:
+        line.close()
     try:
         async with asyncio.timeout(5.0):
-            await process.wait()
+            await heard.exited.wait()
     except TimeoutError:  # a command that even SIGKILL does not end: it hangs in the kernel
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        transport.kill()
     finally:
-        transport = getattr(process, "_transport", None)
-        if transport is not None:  # lets go of pipes that a stranger still holds
+        if heard.exited.is_set():
             transport.close()

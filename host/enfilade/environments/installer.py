@@ -86,4 +86,6 @@ def _diagnosis(said: str, *, allow_build: bool) -> tuple[Reason, str]:
     )
     if wants_build and not allow_build:
         return Reason.BUILD_REFUSED, ": there is no wheel, and building, which runs the package's code, was not allowed"
+    if "requires Python" in said or "requires a different Python" in said:
+        return Reason.PYTHON, ": a package needs another Python; name one"
     return Reason.INSTALLER_FAILED, ""

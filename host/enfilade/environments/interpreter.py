@@ -99,7 +99,8 @@ async def _ask(path: Path, place: Place) -> Interpreter | str:
         base, release, kind, prefix = json.loads(ended.output)
         return _judged(Path(base or path), Version(".".join(map(str, release))), kind, prefix)
     except (ValueError, TypeError):
-        return " ".join(ended.lines[-1:]) or "it does not answer as Python 3 does"
+        said = ended.lines[-1:] if ended.code else ()
+        return " ".join(said) or "it does not answer as Python 3 does"
 
 
 def _judged(executable: Path, version: Version, kind: str, prefix: str) -> Interpreter | str:

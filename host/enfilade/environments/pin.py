@@ -49,10 +49,10 @@ class Pin:
         return found
 
     def narrowed(self, folder: Path) -> Self:
-        """With only the file that is in a folder, when one of its files is."""
+        """With only the file that is in a folder, asked for by its address, when one of its files is there."""
         for address, digest in zip(self.addresses, self.hashes, strict=True):
             if address.startswith(f"{folder.as_uri()}/"):
-                return replace(self, addresses=(address,), hashes=(digest,))
+                return replace(self, addresses=(address,), hashes=(digest,), direct=True)
         return self
 
     @property

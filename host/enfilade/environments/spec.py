@@ -47,7 +47,7 @@ def parse_spec(text: str) -> Spec:
     text = text.strip()
     if text.lower().endswith(".whl"):
         return _wheel(text)
-    if text.startswith((".", "~")) or "/" in text.split("@")[0] or "\\" in text or text.endswith(_SOURCE_ARCHIVES):
+    if "://" not in text and (text.startswith((".", "~")) or "/" in text or text.endswith(_SOURCE_ARCHIVES)):
         return _source(text)
     try:
         requirement = Requirement(text)

@@ -8,6 +8,9 @@ from collections.abc import Callable
 KEPT_LINES = 20
 """Lines that an error shows."""
 
+TOLD_LINES = 200
+"""Lines of one piece that are looked at: of a flood only the end of each piece is."""
+
 LINE_LIMIT = 1000
 """Characters of a line that are kept."""
 
@@ -29,7 +32,7 @@ class Tail:
     def feed(self, data: bytes) -> None:
         """Takes a piece as it came; bytes that are no UTF-8 are shown as such."""
         *lines, self._open = (self._open + self._decoder.decode(data)).replace("\r", "\n").split("\n")
-        for line in lines:
+        for line in lines[-TOLD_LINES:]:
             self._take(line)
         self._open = self._open[:_OPEN_LIMIT]
 

@@ -68,22 +68,18 @@ class UvInstaller:
         check_ended(ended, "uv", f"build {source}", allow_build=True)
 
     async def resolve(self, request: Request, place: Place) -> tuple[Pin, ...]:
-        """See `Installer`."""
+        """See `Installer`. Where an index has no metadata apart, this unpacks the archives already."""
         asked, found = place.folder / "requirements.in", place.folder / "pylock.toml"
         asked.write_text("".join(f"{line}\n" for line in request.requirements), encoding="utf-8")
-        words: list[str | Path] = [
-            "pip",
-            "compile",
-            "--quiet",
-            "--format",
-            "pylock.toml",
-            "--no-header",
-            "--no-annotate",
-        ]
-        words += ["--no-sources", "--output-file", found]
-        ended = await self._run([*words, *self._for(request), "--python", request.interpreter.path, asked], place)
+        words: list[str | Path] = ["pip", "compile", "--quiet", "--no-sources", "--no-header", "--no-annotate"]
+        words += ["--format", "pylock.toml", "--output-file", found]
+        unsafe: list[str] = []
+        where = [*words, *self._for(request), "--python", request.interpreter.path, asked]
+        ended = await self._run(where, _overheard(place, unsafe))
         check_ended(ended, "uv", f"find what {request.plugin} needs", allow_build=request.allow_build)
-        return pins_of_pylock(found.read_text(encoding="utf-8"), place.folder)
+        pins = pins_of_pylock(found.read_text(encoding="utf-8"), place.folder)
+        await self._check_safe(request, pins, unsafe, place)
+        return pins
 
     async def create(self, venv: Path, interpreter: Interpreter, place: Place) -> None:
         """See `Installer`."""
@@ -91,7 +87,7 @@ class UvInstaller:
         check_ended(ended, "uv", f"make an environment with {interpreter.path}", allow_build=False)
 
     async def install(self, venv: Path, request: Request, pins: tuple[Pin, ...], place: Place) -> None:
-        """See `Installer`. What uv leaves out of an archive because of its name makes the whole a refusal."""
+        """See `Installer`."""
         pinned = place.folder / "requirements.txt"
         pinned.write_text(requirements_text(pins), encoding="utf-8")
         words: list[str | Path] = [
@@ -105,6 +101,11 @@ class UvInstaller:
         ]
         unsafe: list[str] = []
         ended = await self._run([*words, *self._for(request), "-r", pinned], _overheard(place, unsafe))
+        await self._check_safe(request, pins, unsafe, place)
+        check_ended(ended, "uv", f"install {request.plugin}", allow_build=request.allow_build)
+
+    async def _check_safe(self, request: Request, pins: tuple[Pin, ...], unsafe: list[str], place: Place) -> None:
+        """Refuses the whole when uv left a member out of what it unpacked."""
         if unsafe:
             await self._forget(pins, place)
             raise InstallError(
@@ -112,7 +113,6 @@ class UvInstaller:
                 f"an archive that {request.plugin} needs has a member that must not be unpacked, so nothing was "
                 f"installed: {unsafe[0]}; tell its author",
             )
-        check_ended(ended, "uv", f"install {request.plugin}", allow_build=request.allow_build)
 
     async def _forget(self, pins: tuple[Pin, ...], place: Place) -> None:
         """Takes the archives out of uv's cache, where it has them without the member: the next try must see it too."""
