@@ -1,5 +1,8 @@
 import datetime as dt
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -69,3 +72,10 @@ async def test_the_clock_is_a_tool_that_needs_nothing() -> None:
         failed = await call(engine, "current_time", {"timezone": "Europe/Pariss"})
     assert failed.result.is_error
     assert "Did you mean Europe/Paris" in failed.text
+
+
+def test_zones_are_known_on_a_machine_that_has_none() -> None:
+    script = "from enfilade.tools.clock import current_time; print(current_time('Paris'))"
+    environment = {**os.environ, "PYTHONTZPATH": ""}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert "Europe/Paris" in done.stdout

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from enfilade.tools.blobs import in_parts
 from enfilade.tools.engine import ToolEngine
 from enfilade.tools.entry import ToolEntry
 from enfilade.tools.limits import ToolLimits
@@ -606,6 +607,14 @@ async def test_texts_follow_one_another_and_other_kinds_stand_in_their_own_lines
         json_message([1]),
     ]
     assert (await call_once(ForeignTool("t", answers=answers))).text == "ab\nresult link: https://e.example\nc\n[1]"
+
+
+async def test_a_file_that_a_tool_sends_in_parts_is_noted_once() -> None:
+    blob = b"x" * 2_500_000
+    parts = list(in_parts(blob_message(blob, mime_type="application/pdf", filename="a.pdf")))
+    done = await call_once(ForeignTool("t", answers=[*parts, text_message("there")]))
+    assert done.messages[:-1] == parts
+    assert done.text == "a file (a.pdf, application/pdf, 2,500,000 bytes) has been given to the user\nthere"
 
 
 async def test_messages_are_made_fit_for_any_wire() -> None:

@@ -232,6 +232,12 @@ def test_a_parameter_that_cannot_be_given_and_has_no_default_is_refused(annotati
     assert words in caught.value.message
 
 
+def test_a_name_that_is_unknown_at_run_time_costs_only_its_own_parameter() -> None:
+    def f(city: "str", days: "int" = 3, extra: "OnlyForTypeCheckers | None" = None) -> "OnlyForTypeCheckers": ...  # type: ignore[name-defined]  # noqa: F821
+
+    assert properties_of(f) == {"city": {"type": "string"}, "days": {"type": "integer", "default": 3}}
+
+
 def test_a_lambda_needs_a_name_and_a_class_is_no_function() -> None:
     with pytest.raises(SignatureError, match="a lambda has no name"):
         FunctionTool(lambda: 1, Threads())
@@ -437,6 +443,25 @@ async def test_a_generator_may_mix_what_it_gives() -> None:
         'text\n{"a":1}\nresult link: https://e.example/x\n'
         "a file (application/octet-stream, 1 bytes) has been given to the user\n7"
     )
+
+
+class Foreign:
+    """A message of another library, with the members of ours."""
+
+    def __init__(self, kind: str, message: object) -> None:
+        self.type = kind
+        self.message = message
+
+
+async def test_messages_of_other_libraries_are_understood_by_their_form() -> None:
+    def give(good: bool) -> object:
+        return Foreign("text", {"text": "x"} if good else {"words": "x"})
+
+    async with engine_of(give) as engine:
+        assert (await call(engine, "give", {"good": True})).text == "x"
+        bad = await call(engine, "give", {"good": False})
+    assert bad.result.is_error
+    assert "what the tool gave back is no message" in bad.text
 
 
 async def test_a_tool_chooses_its_own_words_for_the_model_by_raising_a_tool_error() -> None:

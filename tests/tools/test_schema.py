@@ -134,6 +134,20 @@ def test_words_beside_a_reference_win_over_those_of_its_target() -> None:
     }
 
 
+def test_limits_beside_a_reference_are_held_together_with_those_of_its_target() -> None:
+    target = {"type": "string", "pattern": "^a", "minLength": 2}
+    declared = {
+        "properties": {"p": {"$ref": "#/$defs/T", "pattern": "b$", "description": "here"}},
+        "$defs": {"T": target},
+    }
+    schema = tool_schema(declared)
+    assert schema.offered["properties"]["p"]["description"] == "here"
+    assert accepts(schema, {"p": "ab"})
+    assert not accepts(schema, {"p": "a"})
+    assert not accepts(schema, {"p": "b"})
+    assert not accepts(schema, {"p": "b a"})
+
+
 @pytest.mark.parametrize("reference", ["#/$defs/None", "http://127.0.0.1:9/x.json", "file:///etc/hostname", "#nowhere"])
 def test_a_reference_without_a_target_allows_anything_and_is_noted(reference: str) -> None:
     schema = tool_schema({"type": "object", "properties": {"p": {"$ref": reference, "description": "what it is"}}})
@@ -223,6 +237,18 @@ def test_references_that_double_at_each_level_do_not_explode() -> None:
         (
             {"allOf": [{"type": "integer", "minimum": 1}, {"type": "number", "minimum": 5, "maximum": 9}]},
             {"type": "integer", "minimum": 5, "maximum": 9},
+        ),
+        (
+            {"allOf": [{"enum": ["a", "b", "c"]}, {"enum": ["b", "c", "d"]}], "description": "d"},
+            {"type": "string", "enum": ["b", "c"], "description": "d"},
+        ),
+        (
+            {"allOf": [{"type": "array", "items": {"minimum": 1}}, {"items": {"maximum": 3}, "uniqueItems": True}]},
+            {"type": "array", "items": {"minimum": 1, "maximum": 3}, "uniqueItems": True},
+        ),
+        (
+            {"allOf": [{"type": "string", "pattern": "^a"}, {"type": "string", "pattern": "b$"}]},
+            {"allOf": [{"type": "string", "pattern": "^a"}, {"type": "string", "pattern": "b$"}]},
         ),
     ],
 )
@@ -465,6 +491,46 @@ def test_a_closed_object_beside_a_choice_knows_the_properties_of_the_choice() ->
     assert accepts(schema, {"b": 1})
     assert not accepts(schema, {"a": "x", "b": 1})
     assert schema.offered["additionalProperties"] is False
+
+
+def test_one_property_of_several_ways_to_choose_allows_what_each_of_them_allows() -> None:
+    branches = [
+        {"properties": {"to": {"type": "string"}, "n": {"type": "integer", "minimum": 1}}, "required": ["to"]},
+        {"properties": {"to": {"type": "array", "items": {"type": "string"}}, "n": {"type": "integer", "minimum": 1}}},
+        {"$ref": "#/$defs/Third"},
+    ]
+    third = {"type": "object", "properties": {"to": {"enum": ["all"]}}}
+    schema = tool_schema(
+        {"type": "object", "properties": {"n": {"maximum": 9}}, "anyOf": branches, "$defs": {"Third": third}}
+    )
+    assert schema.offered["properties"]["to"] == {
+        "anyOf": [
+            {"type": "string"},
+            {"type": "array", "items": {"type": "string"}},
+            {"type": "string", "enum": ["all"]},
+        ]
+    }
+    assert schema.offered["properties"]["n"] == {"type": "integer", "minimum": 1, "maximum": 9}
+    assert accepts(schema, {"to": ["a", "b"], "n": 3})
+    assert not accepts(schema, {"to": 5})
+
+
+def test_what_only_a_condition_names_is_offered_too() -> None:
+    schema = tool_schema(
+        {
+            "type": "object",
+            "properties": {"kind": {"type": "string"}},
+            "if": {"properties": {"kind": {"const": "city"}}, "required": ["kind"]},
+            "then": {"properties": {"city": {"type": "string"}}, "required": ["city"]},
+            "dependentSchemas": {"kind": {"properties": {"note": {"type": "string"}}}},
+        }
+    )
+    assert schema.offered == {
+        "type": "object",
+        "properties": {"kind": {"type": "string"}, "city": {"type": "string"}, "note": {"type": "string"}},
+    }
+    assert accepts(schema, {"kind": "other"})
+    assert not accepts(schema, {"kind": "city"})
 
 
 def test_only_definitions_that_are_used_go_out() -> None:

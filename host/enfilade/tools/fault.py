@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from enfilade.tools.json_value import clean_text
 from enfilade_sdk.errors import EnfiladeError
 
-_MOST = 2_000
+_MOST = 4_000
 _SHORTEST_SECRET = 4
 _MASK = "***"
 
@@ -57,7 +57,7 @@ def _message(error: BaseException) -> str:
 
 
 def presentable(text: str, secrets: Collection[str] = ()) -> str:
-    """The text without tracebacks, folders and what looks like a secret, at most 2,000 characters of it."""
+    """The text without tracebacks, folders and what looks like a secret, at most 4,000 characters of it."""
     text = text[: _MOST * 4]
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= _SHORTEST_SECRET:

@@ -32,12 +32,14 @@ class SourceKind:
         factory: Makes the source.
         description: What it is, for listings.
         argument: What follows the word and a colon; empty where nothing does.
+        origin: Who brings it, for listings.
     """
 
     name: str
     factory: SourceFactory
     description: str
     argument: str = ""
+    origin: str = "builtin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class SourceRegistry:
         threads: Threads for functions.
         load_timeout: Seconds one import may take.
         installed: Entry points of the group; those of this environment by default. Only their metadata is read.
+        kinds: The kinds of sources; the built-in ones by default.
     """
 
     def __init__(
@@ -72,12 +75,13 @@ class SourceRegistry:
         *,
         load_timeout: float = 60.0,
         installed: Iterable[EntryPoint] | None = None,
+        kinds: Iterable[SourceKind] | None = None,
     ) -> None:
         self._setting = PythonSetting(threads=threads, folder=folder, timeout=load_timeout)
         self._kinds: dict[str, SourceKind] = {}
         self._installed = list(entry_points(group=GROUP) if installed is None else installed)
-        for builtin in BUILTIN:
-            self.register(SourceKind(builtin.name, builtin.source, builtin.description, builtin.argument))
+        for kind in builtin_kinds() if kinds is None else kinds:
+            self.register(kind)
 
     @property
     def threads(self) -> Threads:
@@ -113,7 +117,7 @@ class SourceRegistry:
     def available(self) -> list[AvailableTool]:
         """What can be asked for by name, in order of the names."""
         kinds = [
-            AvailableTool(f"{kind.name}:{kind.argument}" if kind.argument else kind.name, kind.description, "builtin")
+            AvailableTool(f"{kind.name}:{kind.argument}" if kind.argument else kind.name, kind.description, kind.origin)
             for kind in self._kinds.values()
         ]
         offered = [AvailableTool(point.name, "", _distribution(point)) for point in self._installed]
@@ -142,6 +146,11 @@ class SourceRegistry:
             f"there is no tool {spec.name!r}.{near}{known} "
             "A function of your own is FILE.py:FUNCTION or MODULE:FUNCTION"
         )
+
+
+def builtin_kinds() -> list[SourceKind]:
+    """The kinds that the host brings."""
+    return [SourceKind(kind.name, kind.source, kind.description, kind.argument) for kind in BUILTIN]
 
 
 def _check_argument(kind: SourceKind, spec: NamedSpec) -> None:

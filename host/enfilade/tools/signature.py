@@ -1,5 +1,6 @@
 """A Python function's signature: the schema of its arguments, and the call they make."""
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable
@@ -143,8 +144,18 @@ def _hints(function: Any) -> dict[str, Any]:
         function = type(function).__call__
     try:
         return get_type_hints(function, include_extras=True)
-    except (NameError, TypeError):
-        return {}
+    except (NameError, TypeError):  # one name is unknown at run time, perhaps only that of the result
+        return _hints_one_by_one(function)
+
+
+def _hints_one_by_one(function: Any) -> dict[str, Any]:
+    hints: dict[str, Any] = {}
+    names = getattr(function, "__globals__", {})
+    for name, annotation in getattr(function, "__annotations__", {}).items():
+        alone = type("Alone", (), {"__annotations__": {name: annotation}})
+        with contextlib.suppress(NameError, TypeError):
+            hints.update(get_type_hints(alone, globalns=names, include_extras=True))
+    return hints
 
 
 def _annotation(parameter: inspect.Parameter, hints: dict[str, Any]) -> Any:
