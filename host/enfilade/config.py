@@ -38,11 +38,14 @@ class PluginSettings(_Section):
         ca, certificate, key: PEM files for mutual TLS with a `grpcs://` address.
         command: A program to start that speaks the handshake, such as a plugin written in Go.
         environment: Variables to give it; nothing else is inherited.
+        launcher: The way to bring it to life, by the name of one that an extension brings; empty leaves that to
+            `isolation`.
         start_timeout: Seconds it has to come to life.
     """
 
     enabled: bool = True
     isolation: Isolation | None = None
+    launcher: str = ""
     address: str = ""
     ca: Path | None = None
     certificate: Path | None = None
@@ -96,6 +99,26 @@ class LayerSettings(BaseModel):
         return dict(self.model_extra or {})
 
 
+class StoreSection(BaseModel):
+    """Where records are kept (`[store]`): the kind of store, and the settings of that kind.
+
+    Attributes:
+        kind: Which store: `sql` (SQLite or PostgreSQL, see `StoreSettings`), or one that an extension brings.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    kind: str = "sql"
+
+    def __repr__(self) -> str:
+        return f"StoreSection(kind={self.kind!r})"  # its url may hold a password
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the kind itself reads."""
+        return dict(self.model_extra or {})
+
+
 class Price(_Section):
     """What a model costs (`[prices.MODEL]`), in US dollars for a million tokens.
 
@@ -124,6 +147,8 @@ class Config(_Section):
         tool_limits: What tool calls may cost.
         layers: What stands around runs and their calls, the outermost first; None is the layer `limits` with its
             defaults, an empty list is nothing.
+        store: Where records and the small storage of strategies are kept; None keeps the storage in memory, and
+            records, where the layer `recording` asks for them, in the user's data folder.
         prices: Prices of models that no price list knows, by the model's name here or at its provider.
     """
 
@@ -136,6 +161,7 @@ class Config(_Section):
     limits: Limits = Field(default_factory=Limits)
     tool_limits: ToolLimits = Field(default_factory=ToolLimits)
     layers: tuple[LayerSettings, ...] | None = None
+    store: StoreSection | None = None
     prices: dict[str, Price] = Field(default_factory=dict)
 
 

@@ -17,11 +17,14 @@ from enfilade.catalog import Catalog
 from enfilade.config import Config, load_config
 from enfilade.discovery.configured import configured_candidates
 from enfilade.discovery.entry_points import installed_candidates
-from enfilade.inprocess import InProcess
+from enfilade.extensions.late_store import late_store
+from enfilade.extensions.launchers import Launchers
+from enfilade.extensions.loading import Extensions
 from enfilade.isolation.directory import sweep
-from enfilade.isolation.launcher import Launcher
 from enfilade.layers.chain import Chain, RunLayers
 from enfilade.layers.context import RunContext
+from enfilade.layers.kind import Supplies
+from enfilade.layers.kinds import LayerKinds
 from enfilade.layers.layer import Layer
 from enfilade.layers.prices import Prices
 from enfilade.ledger import Ledger
@@ -55,6 +58,7 @@ class Host:
         tools: Python functions (or `Tool`s) that agents may name beside the configured ones.
         storage: Where strategies keep their small values; None is memory.
         layers: What stands around runs and their calls, the outermost first; None takes those of the configuration.
+        extensions: What packages add to the host; None loads those that are installed (`ENFILADE_LOAD_PLUGINS`).
 
     Raises:
         ConfigError: The set-up cannot be used; the text names the place.
@@ -68,17 +72,21 @@ class Host:
         tools: Sequence[Any] = (),
         storage: Storage | None = None,
         layers: Iterable[Layer] | None = None,
+        extensions: Extensions | None = None,
     ) -> None:
         self.config = config or load_config()
+        self.extensions = extensions or Extensions.installed()
+        offer = self.extensions.offer
         self.gateway = ModelGateway(
-            {"demo": ModelSettings(provider="demo")} | self.config.models, self.config.default_model
+            {"demo": ModelSettings(provider="demo")} | self.config.models, self.config.default_model, offer.models
         )
         self.catalog = Catalog(self._discovered() if candidates is None else candidates, self._runner_of)
-        self._toolboxes = Toolboxes(self.config.tool_limits, self.config.tools, tools)
-        self._storage = storage or MemoryStorage()
+        self._launchers = Launchers(offer.launchers, self.config.plugins)
+        self._toolboxes = Toolboxes(self.config.tool_limits, self.config.tools, tools, offer.tools.values())
+        self._store = late_store(offer.stores, self.config.store)
+        self._storage = storage or (MemoryStorage() if self.config.store is None else self._store)
         self._prices = Prices(self.config.prices)
-        self._chain = Chain(() if layers is None else layers)
-        self._launcher = Launcher()
+        self._chain = self._chained(layers)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._runs: set[Run] = set()
 
@@ -95,9 +103,10 @@ class Host:
     async def aclose(self) -> None:
         """Stops every guest, closes tools and models; nothing is left behind."""
         await self.catalog.close()
-        await self._launcher.close()
+        await self._launchers.close()
         await self._toolboxes.close()
         await self.gateway.aclose()
+        await self._store.aclose()
 
     def run(
         self,
@@ -142,14 +151,16 @@ class Host:
         return await self.catalog.admitted(name)
 
     async def prepare(self, agent: AgentConfig) -> Admitted:
-        """Opens the strategy that an agent runs with and warms its model up, so that a run begins at once.
+        """Opens the strategy and the tools that an agent runs with and warms its model up, so that a run begins at once.
 
         Raises:
-            EnfiladeError: The model is not known, or the strategy cannot be had.
+            EnfiladeError: The model is not known, or the strategy or a tool cannot be had.
         """
         model = self._model_of(agent)
         self.gateway.warm(model)
-        return await self.open(self._strategy_of(agent, tools=self.gateway.info(model).tools))
+        admitted = await self.open(self._strategy_of(agent, tools=self.gateway.info(model).tools))
+        await self._toolboxes.engine(agent.tools)
+        return admitted
 
     def resolve(self, name: str, agent: AgentConfig | None = None) -> ResolvedStrategy:
         """A strategy as the structural contract has it, with the model and tools of an agent.
@@ -267,9 +278,14 @@ class Host:
         return installed + configured_candidates(self.config.plugins)
 
     def _runner_of(self, candidate: Candidate) -> Runner:
-        if candidate.isolation == "inprocess" and candidate.offers:
-            return InProcess(candidate)
-        return self._launcher.guest(candidate)
+        return self._launchers.runner(candidate)
+
+    def _chained(self, layers: Iterable[Layer] | None) -> Chain:
+        if layers is None:
+            kinds = LayerKinds(self.extensions.offer.layers.values())
+            layers = kinds.build(self.config.layers, Supplies(self.gateway, self._toolboxes.registry, self._store))
+        events = self.extensions.run_events()
+        return Chain(layers if events is None else [events, *layers])
 
 
 def _missing(run_id: str, report: LoadReport) -> list[ToolInvokeMessage]:

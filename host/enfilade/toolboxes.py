@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from enfilade.tools.engine import ToolEngine
 from enfilade.tools.entry import ToolEntry
 from enfilade.tools.limits import ToolLimits
 from enfilade.tools.loader import load_tools
-from enfilade.tools.registry import SourceRegistry
+from enfilade.tools.registry import SourceKind, SourceRegistry
 from enfilade.tools.threads import Threads
 
 KEPT = 64
@@ -25,15 +25,22 @@ class Toolboxes:
         limits: What calls may cost.
         named: Entries of the configuration, by the name that agents use.
         given: Python functions or `Tool`s that agents may use by name.
+        kinds: The kinds of tool sources; the built-in ones by default.
     """
 
-    def __init__(self, limits: ToolLimits, named: Mapping[str, ToolEntry], given: Sequence[Any] = ()) -> None:
+    def __init__(
+        self,
+        limits: ToolLimits,
+        named: Mapping[str, ToolEntry],
+        given: Sequence[Any] = (),
+        kinds: Iterable[SourceKind] | None = None,
+    ) -> None:
         self._limits = limits
         self._named = dict(named)
         for tool in given:
             entry = ToolEntry(tool=tool)
             self._named.setdefault(entry.label, entry)
-        self.registry = SourceRegistry(Path.cwd(), Threads(limits.threads))
+        self.registry = SourceRegistry(Path.cwd(), Threads(limits.threads), kinds=kinds)
         self._engines: OrderedDict[int, tuple[tuple[ToolEntry, ...], ToolEngine]] = OrderedDict()
         self._lock = asyncio.Lock()
 

@@ -21,7 +21,7 @@ from enfilade_sdk.prompts import ToolRequest, ToolResult
 _log = logging.getLogger(__name__)
 
 
-@dataclass(config=ConfigDict(extra="forbid"), kw_only=True, eq=False)
+@dataclass(config=ConfigDict(extra="forbid", arbitrary_types_allowed=True), kw_only=True, eq=False)
 class Approval(Layer):
     """Asks before chosen tools are called. No answer in time is a no, and the model is told of a no.
 

@@ -38,7 +38,7 @@ class RunContext:
     """
 
     plugin: str
-    agent: AgentConfig
+    agent: AgentConfig = field(repr=False)
     question: Question = field(repr=False)
     invocation: Invocation = field(repr=False)
     parameters: Sequence[AgentStrategyParameter] = field(repr=False)

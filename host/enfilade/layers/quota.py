@@ -17,7 +17,7 @@ from enfilade_sdk.prompts import ModelRequest, ModelResult, ToolRequest, Usage
 Party = Literal["user", "plugin", "strategy", "model", "conversation"]
 
 
-@dataclass(config=ConfigDict(extra="forbid"), kw_only=True, eq=False)
+@dataclass(config=ConfigDict(extra="forbid", arbitrary_types_allowed=True), kw_only=True, eq=False)
 class Quota(Layer):
     """Refuses calls of those who have used what they may use.
 

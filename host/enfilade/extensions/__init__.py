@@ -1,0 +1,1 @@
+"""Packages that add to the host: found, loaded, checked, and left out when they are broken."""

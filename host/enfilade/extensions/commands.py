@@ -1,0 +1,13 @@
+"""Where the commands of `enfilade` are. Light, because its help reads this."""
+
+from typing import Final
+
+COMMANDS: Final = {
+    "run": "enfilade.cli.commands.run:run",
+    "chat": "enfilade.cli.commands.chat:chat",
+    "plugins": "enfilade.cli.commands.plugins:plugins",
+    "models": "enfilade.cli.commands.models:models",
+    "tools": "enfilade.cli.commands.tools:tools",
+    "doctor": "enfilade.cli.commands.doctor:doctor",
+}
+"""The host's own, in the order in which help lists them."""

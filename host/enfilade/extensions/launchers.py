@@ -1,0 +1,50 @@
+"""The ways of a host to bring plugins to life."""
+
+from collections.abc import Mapping
+
+from enfilade.admission import Runner
+from enfilade.candidate import Candidate
+from enfilade.config import PluginSettings
+from enfilade.errors import ConfigError, near_matches
+from enfilade.hookspecs import LauncherKind, Launching
+
+
+class Launchers:
+    """Makes each way when it is first needed, once.
+
+    Args:
+        kinds: The ways there are.
+        settings: The operator's settings by plugin name.
+    """
+
+    def __init__(self, kinds: Mapping[str, LauncherKind], settings: Mapping[str, PluginSettings]) -> None:
+        self._kinds = kinds
+        self._settings = settings
+        self._made: dict[str, Launching] = {}
+
+    def runner(self, candidate: Candidate) -> Runner:
+        """What runs a plugin's strategies.
+
+        Raises:
+            ConfigError: The plugin's settings name a way that there is not.
+        """
+        name = self._name(candidate)
+        if name not in self._made:
+            kind = self._kinds.get(name)
+            if kind is None:
+                place = f"[plugins.{candidate.plugin}] launcher"
+                raise ConfigError(f"{place}: there is no launcher {name!r}; {near_matches(name, self._kinds)}")
+            self._made[name] = kind.make()
+        return self._made[name].guest(candidate)
+
+    async def close(self) -> None:
+        """Gives back what they hold, after their guests were stopped."""
+        while self._made:
+            await self._made.popitem()[1].close()
+
+    def _name(self, candidate: Candidate) -> str:
+        chosen = self._settings.get(candidate.plugin)
+        if chosen is not None and chosen.launcher:
+            return chosen.launcher
+        # A plugin that runs elsewhere has no code here that could be imported.
+        return "inprocess" if candidate.isolation == "inprocess" and candidate.offers else "process"
