@@ -3,16 +3,14 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+
+from enfilade.isolation.run_stream import RunStream
 
 AHEAD = 4
 """Streams that wait, opened, for a run."""
 
 REFILL_SECONDS = 0.002
 """How long after a run's start the stream it took is replaced: a short run is over by then."""
-
-RunStream = Any
-"""grpc.aio's stream-stream call; grpcio gives it no public generic type."""
 
 
 class StreamsAhead:
@@ -30,7 +28,7 @@ class StreamsAhead:
         self._schedule()
         while self._waiting:
             stream = self._waiting.popleft()
-            if not stream.done():
+            if not stream.done:
                 return stream
         return self._open()
 

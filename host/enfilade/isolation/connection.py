@@ -9,10 +9,11 @@ from typing import Any
 import grpc
 
 from enfilade.errors import LaunchError
-from enfilade.isolation.ahead import RunStream, StreamsAhead
+from enfilade.isolation.ahead import StreamsAhead
 from enfilade.isolation.channel import Address, open_channel
 from enfilade.isolation.process import GuestProcess
 from enfilade.isolation.run import GuestStream
+from enfilade.isolation.run_stream import RunStream, reason_of
 from enfilade.isolation.stdio import drain_stdio
 from enfilade_sdk import codec
 from enfilade_sdk.contract import StrategyDescription
@@ -185,9 +186,4 @@ class Connection:
             self.broken.set()
 
     def _open_stream(self) -> RunStream:
-        return self._stub.Run(metadata=self._metadata)
-
-
-def reason_of(error: "grpc.aio.AioRpcError") -> str:
-    """A gRPC error in words."""
-    return f"{error.code().name}: {error.details()}"
+        return RunStream(self._stub.Run(metadata=self._metadata))

@@ -2,13 +2,13 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Coroutine
-from typing import Any, Protocol, TypeVar
+from collections.abc import AsyncGenerator, Coroutine
+from typing import Any, Protocol
 
 import grpc
 
-from enfilade.isolation.ahead import RunStream
 from enfilade.isolation.calls import CALLS, GuestCalls
+from enfilade.isolation.run_stream import RunStream
 from enfilade_sdk import codec
 from enfilade_sdk.errors import EnfiladeError, LimitExceededError, ProtocolError
 from enfilade_sdk.hatch import Hatch
@@ -23,8 +23,6 @@ CANCEL_GRACE = 1.0
 
 END_GRACE = 2.0
 """Seconds that a guest has to close its side after the run's end."""
-
-T = TypeVar("T")
 
 
 class StreamOwner(Protocol):
@@ -52,7 +50,6 @@ class GuestStream:
         self._outbox: Outbox[pb.HostItem] = Outbox()
         self._calls = GuestCalls(hatch, self._outbox, MAX_ITEM_BYTES)
         self._writer: asyncio.Task[None] | None = None
-        self._started = False
         self._ended = False
 
     async def messages(self, invocation: Invocation) -> AsyncGenerator[ToolInvokeMessage, None]:
@@ -62,7 +59,7 @@ class GuestStream:
             EnfiladeError: The run failed in the guest; the guest died; or it broke a rule of the wire.
         """
         try:
-            await self._start(invocation)
+            self._start(invocation)
             while not self._ended:
                 for item in await self._read():
                     kind = item.WhichOneof("item")
@@ -72,20 +69,26 @@ class GuestStream:
                         self._handle(kind, item)
             await self._check_end()
         finally:
-            if self._calls.open or not self._stream.done():
+            if self._calls.open or not self._stream.done:
                 await self._owner.finish(self._close())
-            elif self._writer is not None:
-                self._writer.cancel()
+            self._outbox.close()
 
-    async def _start(self, invocation: Invocation) -> None:
+    def _start(self, invocation: Invocation) -> None:
         item = pb.HostItem(start=codec.start_to_wire(invocation, MAX_ITEM_BYTES))
         _check_size(item, "the run's start")
-        self._started = True
-        await self._explained(self._stream.write(pb.HostFrame(items=[item])))
+        self._outbox.push(item, 0)
+        self._writer = asyncio.ensure_future(self._write())
 
     async def _read(self) -> list[pb.PluginItem]:
-        frame = await self._explained(self._stream.read())
-        if not isinstance(frame, pb.PluginFrame):
+        try:
+            frame = await self._stream.read()
+        except grpc.aio.AioRpcError as error:
+            raise await self._owner.explain(error.code(), error.details() or "") from None
+        except asyncio.CancelledError:
+            if _is_cancelled():
+                raise
+            raise await self._owner.explain(grpc.StatusCode.CANCELLED, "the connection was closed") from None
+        if frame is None:
             raise await self._owner.explain(grpc.StatusCode.OK, "the stream ended without a terminal item")
         items = list(frame.items)
         if frame.ByteSize() > MAX_ITEM_BYTES:
@@ -93,26 +96,11 @@ class GuestStream:
                 _check_size(item, f"a {item.WhichOneof('item')}")
         return items
 
-    async def _explained(self, operation: Awaitable[T]) -> T:
-        """Does something with the stream; when it is broken, the error says why."""
-        try:
-            return await operation
-        except grpc.aio.AioRpcError as error:
-            code, details = error.code(), error.details() or ""
-        except asyncio.InvalidStateError:  # a write after the end
-            code, details = await self._stream.code(), await self._stream.details() or ""
-        except asyncio.CancelledError:
-            if _is_cancelled():
-                raise
-            code, details = grpc.StatusCode.CANCELLED, "the connection was closed"
-        raise await self._owner.explain(code, details)
-
     def _handle(self, kind: str | None, item: pb.PluginItem) -> None:
         if self._ended:
             raise ProtocolError(f"rule 'exactly one terminal item, and nothing after it' was broken: got {kind!r}")
         if kind in CALLS:
             self._calls.handle(kind, item)
-            self._start_writer()
         elif kind == "finished":
             self._ended = True
         elif kind == "failed":
@@ -126,7 +114,7 @@ class GuestStream:
         self._outbox.close()
         try:
             async with asyncio.timeout(END_GRACE):
-                while isinstance(frame := await self._stream.read(), pb.PluginFrame):
+                while (frame := await self._stream.read()) is not None:
                     for item in frame.items:
                         self._handle(item.WhichOneof("item"), item)
         except (TimeoutError, grpc.aio.AioRpcError):  # the run itself has ended well
@@ -134,10 +122,6 @@ class GuestStream:
         except asyncio.CancelledError:
             if _is_cancelled():
                 raise
-
-    def _start_writer(self) -> None:
-        if self._writer is None:
-            self._writer = asyncio.ensure_future(self._write())
 
     async def _write(self) -> None:
         with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the reader finds out why
@@ -147,10 +131,9 @@ class GuestStream:
 
     async def _close(self) -> None:
         """Lets go of the calls, cancels a guest that is still at it, and waits for it within the grace."""
-        running = self._started and not self._ended and not self._stream.done()
+        running = self._writer is not None and not self._ended and not self._stream.done
         if running and not self._outbox.closed:
             self._outbox.push(pb.HostItem(cancel=pb.Cancel(reason="the caller gave the run up")), 0)
-            self._start_writer()
         self._outbox.close()
         try:
             waits = [self._calls.close(), self._wait_for_end()] if running else [self._calls.close()]
@@ -163,7 +146,7 @@ class GuestStream:
     async def _wait_for_end(self) -> None:
         try:
             async with asyncio.timeout(CANCEL_GRACE):
-                while isinstance(await self._stream.read(), pb.PluginFrame):
+                while await self._stream.read() is not None:
                     pass
         except TimeoutError:
             self._owner.overdue(f"a cancelled run did not end within {CANCEL_GRACE:g} s")

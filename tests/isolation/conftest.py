@@ -1,0 +1,36 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from enfilade.admission import Runner
+from enfilade.candidate import Candidate, Offer
+from enfilade.inprocess import InProcess
+from enfilade.isolation.launcher import Launcher
+from tests.support import trial_strategies
+
+SUPPORT = str(Path(trial_strategies.__file__).parent)
+NAMES = [
+    name
+    for name, value in vars(trial_strategies).items()
+    if isinstance(value, type) and issubclass(value, trial_strategies.Trial) and value is not trial_strategies.Trial
+]
+
+
+def trial_candidate(plugin: str = "trial") -> Candidate:
+    offers = tuple(Offer(name, f"trial_strategies:{name}") for name in NAMES)
+    return Candidate(plugin=plugin, offers=offers, paths=(SUPPORT,), start_timeout=30)
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module", params=["inprocess", "isolated"])
+async def runner(request: pytest.FixtureRequest) -> AsyncIterator[Runner]:
+    """A runner of the strategies on trial, once in this process and once in a guest; one for all tests of a module."""
+    if request.param == "inprocess":
+        yield InProcess(trial_candidate())
+        return
+    launcher = Launcher()
+    guest = launcher.guest(trial_candidate())
+    yield guest
+    await guest.stop()
+    await launcher.close()

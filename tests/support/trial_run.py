@@ -1,0 +1,47 @@
+"""Runs of strategies on trial."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from enfilade.admission import Runner
+from enfilade_sdk.invocation import Invocation
+from enfilade_sdk.messages import MessageType, TextPayload, ToolInvokeMessage
+from tests.support.trial_hatch import TrialHatch
+
+
+def begin(
+    runner: Runner, strategy: str, hatch: TrialHatch | None = None, **params: Any
+) -> AsyncGenerator[ToolInvokeMessage, None]:
+    """A run's messages, not read yet."""
+    return runner.run(Invocation(strategy, params, run_id="r"), hatch or TrialHatch())
+
+
+async def messages(
+    runner: Runner, strategy: str, hatch: TrialHatch | None = None, **params: Any
+) -> list[ToolInvokeMessage]:
+    """All messages of a run."""
+    return [message async for message in begin(runner, strategy, hatch, **params)]
+
+
+async def texts(runner: Runner, strategy: str, hatch: TrialHatch | None = None, **params: Any) -> list[str]:
+    """The texts of a run's text messages."""
+    return [text_of(m) for m in await messages(runner, strategy, hatch, **params) if m.type is MessageType.TEXT]
+
+
+async def part(runner: Runner, strategy: str, number: int, hatch: TrialHatch | None = None, **params: Any) -> None:
+    """Reads so many messages of a run and closes it."""
+    async with aclosing(begin(runner, strategy, hatch, **params)) as run:
+        for _ in range(number):
+            await anext(run)
+
+
+async def events(runner: Runner) -> list[str]:
+    """What strategies noted in the process they ran in, since the last time."""
+    return await texts(runner, "Recall")
+
+
+def text_of(message: ToolInvokeMessage) -> str:
+    """The text of a text message."""
+    assert isinstance(message.message, TextPayload)
+    return message.message.text
