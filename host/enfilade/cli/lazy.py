@@ -9,8 +9,7 @@ import click
 
 def call(target: str, *arguments: Any) -> int:
     """Imports `package.module:function`, calls it, and gives its exit code."""
-    module, _, name = target.partition(":")
-    code: int = getattr(import_module(module), name)(*arguments)
+    code: int = _named(target)(*arguments)
     return code
 
 
@@ -19,11 +18,14 @@ class LazyGroup(click.Group):
 
     Args:
         targets: Where each command is declared, by its name: `package.module:command`.
+        further: A function (`package.module:function`) that is asked for the target of a name that is not among them;
+            it gives None where there is none.
     """
 
-    def __init__(self, *arguments: Any, targets: Mapping[str, str], **more: Any) -> None:
+    def __init__(self, *arguments: Any, targets: Mapping[str, str], further: str = "", **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._targets = targets
+        self._further = further
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's form
         """The names, in the order of the table."""
@@ -32,8 +34,24 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command of that name."""
         target = self._targets.get(cmd_name)
+        if target is not None:
+            command: click.Command = _named(target)
+            return command
+        return self._further_command(cmd_name) if self._further else None
+
+    def _further_command(self, name: str) -> click.Command | None:
+        target = _named(self._further)(name)
         if target is None:
             return None
-        module, _, name = target.partition(":")
-        command: click.Command = getattr(import_module(module), name)
+        try:
+            command = _named(target)
+        except Exception as error:
+            raise click.ClickException(f"the command {name!r} is at {target}, which fails: {error!r}") from None
+        if not isinstance(command, click.Command):
+            raise click.ClickException(f"the command {name!r} is at {target}, which is no click command")
         return command
+
+
+def _named(target: str) -> Any:
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)

@@ -12,20 +12,18 @@ import click
 from enfilade.cli.exit_code import FAILED, SIGNALLED, USAGE
 from enfilade.cli.lazy import LazyGroup, call
 from enfilade.cli.signals import Interrupted
+from enfilade.extensions.commands import COMMANDS
 from enfilade_sdk.errors import EnfiladeError
 
-_COMMANDS = {
-    "run": "enfilade.cli.commands.run:run",
-    "chat": "enfilade.cli.commands.chat:chat",
-    "plugins": "enfilade.cli.commands.plugins:plugins",
-    "models": "enfilade.cli.commands.models:models",
-    "tools": "enfilade.cli.commands.tools:tools",
-    "doctor": "enfilade.cli.commands.doctor:doctor",
-}
 _THREAD_SECONDS = 0.2
 
 
-@click.group(cls=LazyGroup, targets=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    targets=COMMANDS,
+    further="enfilade.extensions.loading:command_target",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="enfilade", message="%(prog)s %(version)s")
 def enfilade() -> None:
     """Ask agents, whose strategies are plugins in processes of their own.

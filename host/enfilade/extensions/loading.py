@@ -133,6 +133,11 @@ class Extensions:
         return given
 
 
+def command_target(name: str) -> str | None:
+    """Where the command of that name is that an installed extension brings; None when none does."""
+    return Extensions.installed().offer.commands.get(name)
+
+
 def chosen(points: Iterable[EntryPoint], only: str | None) -> list[EntryPoint]:
     """The entry points to load, in order of their names.
 
