@@ -151,7 +151,7 @@ class Host:
         return await self.catalog.admitted(name)
 
     async def prepare(self, agent: AgentConfig) -> Admitted:
-        """Opens the strategy and the tools that an agent runs with and warms its model up, so that a run begins at once.
+        """Opens the strategy and tools of an agent and warms its model up, so that a run begins at once.
 
         Raises:
             EnfiladeError: The model is not known, or the strategy or a tool cannot be had.
