@@ -54,11 +54,9 @@ class Running:
         self._err = bytearray()
         self._changed = asyncio.Condition()
         self._family: list[psutil.Process] = []
-        assert process.stdout is not None
-        assert process.stderr is not None
+        streams = [(process.stdout, self._out), (process.stderr, self._err)]
         self._readers = [
-            asyncio.create_task(self._read(process.stdout, self._out)),
-            asyncio.create_task(self._read(process.stderr, self._err)),
+            asyncio.create_task(self._read(stream, kept)) for stream, kept in streams if stream is not None
         ]
 
     @property
@@ -85,7 +83,7 @@ class Running:
 
     def signal(self, number: signal.Signals) -> None:
         """Sends a signal, and remembers which processes there are."""
-        self._family = psutil.Process(self._process.pid).children(recursive=True)
+        self._family = self._family or psutil.Process(self._process.pid).children(recursive=True)
         self._process.send_signal(number)
 
     async def finished(self) -> Finished:
@@ -158,16 +156,15 @@ class Enfilade:
         return [*self.program, *words]
 
     @asynccontextmanager
-    async def running(self, *words: str | bytes, **more: Any) -> AsyncIterator[Running]:
+    async def running(self, *words: str | bytes, stdout: int = asyncio.subprocess.PIPE) -> AsyncIterator[Running]:
         """Starts the command; ends it when the block is left."""
         process = await asyncio.create_subprocess_exec(
             *self.command(words),
-            stdin=more.pop("stdin", asyncio.subprocess.PIPE),
-            stdout=asyncio.subprocess.PIPE,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=stdout,
             stderr=asyncio.subprocess.PIPE,
             env=self.variables(),
             cwd=self.folder,
-            **more,
         )
         running = Running(process)
         try:

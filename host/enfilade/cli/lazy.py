@@ -45,7 +45,7 @@ class LazyGroup(click.Group):
             return None
         try:
             command = _named(target)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - it is somebody else's code
             raise click.ClickException(f"the command {name!r} is at {target}, which fails: {error!r}") from None
         if not isinstance(command, click.Command):
             raise click.ClickException(f"the command {name!r} is at {target}, which is no click command")

@@ -103,7 +103,7 @@ class LoopThread:
             Interrupted: A signal came; the work has ended.
         """
         job = self.start(work)
-        heard = _Heard(job.cancel, last_word, forgiving=forgiving)
+        heard = _Heard(signals, job.cancel, last_word, forgiving=forgiving)
         with signals.answered_by(heard.take):
             try:
                 signals.wait(job.done)
@@ -131,7 +131,10 @@ class LoopThread:
 class _Heard:
     """Answers the signals that come while a job is at work."""
 
-    def __init__(self, cancel: Callable[[], None], last_word: Callable[[], None], *, forgiving: bool) -> None:
+    def __init__(
+        self, signals: Signals, cancel: Callable[[], None], last_word: Callable[[], None], *, forgiving: bool
+    ) -> None:
+        self._signals = signals
         self._cancel = cancel
         self._last_word = last_word
         self._forgiving = forgiving
@@ -147,9 +150,7 @@ class _Heard:
         self._numbers.append(number)
         if len(self._numbers) > 1:
             leave(self._numbers[0], self._last_word)
-        timer = threading.Timer(STOP_SECONDS, leave, (number, self._last_word))
-        timer.daemon = True
-        timer.start()
+        self._signals.later(STOP_SECONDS, lambda: leave(number, self._last_word))
 
     def check(self) -> None:
         if self._numbers:

@@ -1,10 +1,13 @@
 """The question, from the command line or from standard input."""
 
+import logging
 import sys
 
 from enfilade.cli.usage import CommandLineError
 
 STDIN = "-"
+
+_log = logging.getLogger(__name__)
 
 
 def question_text(given: str) -> str:
@@ -49,4 +52,5 @@ def decoded(data: bytes, what: str) -> str:
 def _from_stdin() -> str:
     if sys.stdin is None:
         raise CommandLineError("expected a question on standard input, which is closed")
+    _log.info("reading the question from standard input")
     return decoded(sys.stdin.buffer.read(), "the question on standard input").rstrip("\r\n")

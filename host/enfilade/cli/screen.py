@@ -6,6 +6,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Mapping
+from io import TextIOWrapper
 from typing import BinaryIO, Self
 
 from enfilade.cli.visible import in_one_line, visible
@@ -71,6 +72,8 @@ class Screen:
         err = _file(sys.stderr, 2)
         with contextlib.suppress(OSError):
             os.dup2(err.fileno(), 1)
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
         return cls(
             out,
             err,

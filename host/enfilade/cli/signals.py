@@ -3,6 +3,7 @@
 import contextlib
 import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from types import FrameType, TracebackType
@@ -34,6 +35,7 @@ class Signals:
         self._action: Callable[[int], None] | None = None
         self._former: dict[int, Any] = {}
         self._former_wakeup = -1
+        self._timers: list[threading.Timer] = []
         self._ear, self._mouth = socket.socketpair()
         self._mouth.setblocking(False)
 
@@ -48,11 +50,20 @@ class Signals:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for timer in self._timers:
+            timer.cancel()
         for number, former in self._former.items():
             signal.signal(number, former)
         signal.set_wakeup_fd(self._former_wakeup)
         self._ear.close()
         self._mouth.close()
+
+    def later(self, seconds: float, action: Callable[[], None]) -> None:
+        """Does something in a thread of its own, unless the signals are left before."""
+        timer = threading.Timer(seconds, action)
+        timer.daemon = True
+        self._timers.append(timer)
+        timer.start()
 
     def wait(self, done: Future[Any]) -> None:
         """Waits until a future is done; a signal is heard meanwhile.
