@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 
 SAME_START = 2.0
-"""Seconds by which two readings of a process's start may differ, for clocks are set right meanwhile."""
+"""By how much two readings of a process's start may differ where they depend on a clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class ProcessIdentity:
     Attributes:
         machine: Names the machine, its boot, and the space in which process numbers count (containers have their own).
         pid: The process's number there.
-        began: When it was started, in seconds since 1970.
+        began: When it was started: in ticks since the boot on Linux, else in seconds since 1970.
     """
 
     machine: str
@@ -29,15 +29,16 @@ class ProcessIdentity:
     @classmethod
     def own(cls) -> "ProcessIdentity":
         """This process."""
-        return cls(_machine(), os.getpid(), psutil.Process().create_time())
+        return cls(_machine(), os.getpid(), _began(os.getpid()))
 
     def is_gone(self) -> bool:
         """Whether the process is known to be over; False for one of another machine, of which nothing is known."""
         if self.machine != _machine():
             return False
         try:
-            found = psutil.Process(self.pid)
-            return abs(found.create_time() - self.began) > SAME_START or found.status() == psutil.STATUS_ZOMBIE
+            if abs(_began(self.pid) - self.began) > SAME_START:
+                return True
+            return psutil.Process(self.pid).status() == psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:
             return True
         except psutil.AccessDenied:
@@ -46,12 +47,21 @@ class ProcessIdentity:
     @property
     def is_own(self) -> bool:
         """Whether it is this process."""
-        return self.machine == _machine() and self.pid == os.getpid()
+        return self == ProcessIdentity.own()
 
     @property
     def is_elsewhere(self) -> bool:
         """Whether it is on another machine, so that only its signs of life tell of it."""
         return self.machine != _machine()
+
+
+def _began(pid: int) -> float:
+    """When a process was started; on Linux by a measure that does not move when the clock is set."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return psutil.Process(pid).create_time()
+    return float(stat.rpartition(")")[2].split()[19])  # field 22 of proc(5), counted behind the name
 
 
 def _machine() -> str:
