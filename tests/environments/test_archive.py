@@ -63,7 +63,7 @@ async def test_a_wheel_with_a_path_outside_writes_no_file_anywhere(
 async def test_the_same_wheel_from_a_folder_of_wheels_is_refused_too(store: PluginStore, wheelhouse: Path) -> None:
     write_plugin(wheelhouse, "plug", requires=["inner"])
     write_wheel(wheelhouse, "inner", odd=[("inner/../../neighbour/main.py", "x")])
-    with pytest.raises(InstallError, match=r"the member 'inner/../../neighbour/main.py' is refused"):
+    with pytest.raises(InstallError, match=r"inner/\.\./\.\./neighbour/main\.py"):
         await store.add("plug", import_opener)
     assert store.entries() == []
 

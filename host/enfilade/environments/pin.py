@@ -107,7 +107,7 @@ def pins_of_report(report: Mapping[str, Any]) -> tuple[Pin, ...]:
         InstallError: It holds something for which no hash can be known, or is no such report.
     """
     try:
-        return tuple(_reported(item) for item in report["install"])
+        return tuple(sorted((_reported(item) for item in report["install"]), key=lambda pin: pin.name))
     except (KeyError, TypeError, AttributeError) as error:
         raise InstallError(
             Reason.INSTALLER_FAILED, f"pip's report cannot be read: {type(error).__name__}: {error}"
