@@ -123,6 +123,33 @@ async def test_what_follows_done_is_nothing() -> None:
         assert (await ask(gateway)).text == "Rain."
 
 
+@pytest.mark.parametrize("reason", ["null", "None"])
+async def test_a_finish_reason_that_says_null_in_words_is_none(reason: str) -> None:
+    events = [chunk({"content": "Ra"}, reason), chunk({"content": "in."}, reason), chunk({}, "stop")]
+    async with served([events_turn(*events)]) as (_, gateway):
+        answer = await ask(gateway)
+    assert (answer.text, answer.result.finish_reason) == ("Rain.", "stop")
+
+
+async def test_usage_may_come_a_while_after_the_finish_reason() -> None:
+    turn = Turn(text=["Rain."], usage=USAGE, pause=0.3)
+    async with served([turn]) as (_, gateway):
+        assert (await ask(gateway)).result.usage.total_tokens == 15
+
+
+async def test_a_server_that_says_nothing_more_after_the_finish_reason_delays_nobody_for_long() -> None:
+    turn = Turn(raw=[sse(chunk({"content": "Rain."}, "stop"))], end="hang")
+    async with served([turn]) as (_, gateway):
+        async with asyncio.timeout(5):
+            assert (await ask(gateway)).text == "Rain."
+
+
+async def test_a_connection_cut_after_the_finish_reason_is_no_failure() -> None:
+    turn = Turn(raw=[sse(chunk({"content": "Rain."}, "stop"))], end="cut")
+    async with served([turn]) as (_, gateway):
+        assert (await ask(gateway)).text == "Rain."
+
+
 async def test_a_server_that_keeps_the_connection_open_after_done_delays_nobody() -> None:
     async with served(
         [Turn(raw=[sse(chunk({"content": "Rain."})), b"data: [DONE]\n\n"], end="hang"), text_turn("x")]

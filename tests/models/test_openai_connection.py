@@ -104,11 +104,55 @@ async def test_warming_up_makes_the_client_beforehand_and_not_on_the_event_loop(
         return build(address)
 
     monkeypatch.setattr("enfilade.models.openai.build_client", building)
-    monkeypatch.setattr("enfilade.models.openai.is_imported", lambda: False)
     async with served([text_turn("x")]) as (_, gateway):
         gateway.warm("m")
         assert (await ask(gateway)).text == "x"
-    assert made == ["openai-import"]
+    assert made == ["openai-client"]
+
+
+async def test_one_who_gives_up_while_the_client_is_made_does_not_spoil_it_for_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    go, build = threading.Event(), connection.build_client
+
+    def building(address: Any) -> Any:
+        go.wait(10)
+        return build(address)
+
+    monkeypatch.setattr("enfilade.models.openai.build_client", building)
+    async with served([text_turn("x")]) as (_, gateway):
+        first, second = asyncio.create_task(ask(gateway)), asyncio.create_task(ask(gateway))
+        await asyncio.sleep(0)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        go.set()
+        assert (await second).text == "x"
+
+
+async def test_a_client_that_cannot_be_made_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    build, tries = connection.build_client, iter([True, False])
+
+    def building(address: Any) -> Any:
+        if next(tries):
+            raise OSError("no certificates")
+        return build(address)
+
+    monkeypatch.setattr("enfilade.models.openai.build_client", building)
+    async with served([text_turn("x")]) as (_, gateway):
+        with pytest.raises(ModelFailedError, match="the client could not be set up: no certificates"):
+            await ask(gateway)
+        assert (await ask(gateway)).text == "x"
+
+
+async def test_a_program_that_ends_while_the_client_is_made_ends_quietly() -> None:
+    script = (
+        "from enfilade.models.gateway import ModelGateway; from enfilade.models.settings import ModelSettings; "
+        "ModelGateway({'m': ModelSettings(base_url='https://127.0.0.1:1')}).warm('m')"
+    )
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stderr=asyncio.subprocess.PIPE)
+    _, said = await process.communicate()
+    assert (process.returncode, said) == (0, b"")
 
 
 async def test_warming_up_a_model_whose_key_is_missing_says_nothing_yet(monkeypatch: pytest.MonkeyPatch) -> None:

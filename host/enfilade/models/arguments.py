@@ -69,7 +69,7 @@ def parse_object(text: str) -> dict[str, Any] | None:
 
 
 def _strict(text: str) -> Any:
-    return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    return _DECODER.decode(text)
 
 
 def _refuse(word: str) -> Any:
@@ -81,6 +81,9 @@ def _finite(text: str) -> float:
     if math.isinf(number):
         raise ValueError(f"the number {text} is too large")
     return number
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 
 
 def _from_texts(pieces: Sequence[str], *, cut: bool) -> Arguments:
@@ -153,11 +156,10 @@ def _snapshots(pieces: Sequence[str]) -> list[str]:
 
 def _in_a_row(text: str) -> list[dict[str, Any]]:
     """The objects that stand one after another in a text that holds nothing else; empty when it holds more."""
-    decoder, found = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite), []
-    at = _after_space(text, 0)
+    found, at = [], _after_space(text, 0)
     try:
         while at < len(text):
-            value, at = decoder.raw_decode(text, at)
+            value, at = _DECODER.raw_decode(text, at)
             if not isinstance(value, dict):
                 return []
             found.append(value)

@@ -19,6 +19,7 @@ REPLY_LIMIT = 16 * 2**20
 _SPECIAL = re.compile("[<\\[`{\u25c1\ud800-\udfff]")
 _CUT_REASONS = frozenset({"length", "content_filter"})
 _LENGTH_WORDS = frozenset({"max_tokens", "MAX_TOKENS", "model_length", "max_output_tokens"})
+_NO_REASONS = ("null", "none")
 _CALL_WORDS = frozenset({"tool_calls", "function_call", "tool_use"})
 
 
@@ -61,6 +62,7 @@ class ReplyAssembly:
         self._came_as_delta = False
         self._text_came = False
         self._is_flowing = False
+        self._flow = 0
         self._ended = False
 
     @property
@@ -87,19 +89,25 @@ class ReplyAssembly:
         choices = event.get("choices")
         if not choices:
             return None
-        if self._is_flowing and (text := _plain_text(choices)) and self._is_ours(choices[0]):
-            return self._pass_on(text)
+        if self._is_flowing:
+            if text := _plain_text(choices, self._choice):
+                self._grow(len(text))
+                self._text.append(text)
+                return ModelChunk(text)
+            self._catch_up()
         news = _News()
         for choice in choices if isinstance(choices, list) else [choices]:
             if isinstance(choice, dict) and self._is_ours(choice):
                 self._take_choice(choice, news)
         self._is_flowing = self._text_came and self._think.is_flowing and self._markup.is_flowing
+        self._flow = len(self._text)
         return news.chunk()
 
     def end(self) -> ModelChunk | None:
         """What was held back, once nothing more comes."""
         news = _News()
         self._ended = True
+        self._catch_up()
         for joiner, take in zip(self._joiners, (self._take_text, self._take_reasoning), strict=True):
             if left := joiner.finish():
                 take(left, news)
@@ -152,14 +160,15 @@ class ReplyAssembly:
             self._choice = index
         return bool(index == self._choice)
 
-    def _pass_on(self, text: str) -> ModelChunk:
-        """Text that cannot be anything else, as nearly all of it is: the shortest way through."""
-        self._grow(len(text))
-        self._think.passed(text)
-        self._markup.passed(text)
-        self._given.append(text)
-        self._text.append(text)
-        return ModelChunk(text)
+    def _catch_up(self) -> None:
+        """Tells the filters of the text that flowed past them, before they are asked again."""
+        flowed = self._text[self._flow :]
+        if flowed:
+            text = "".join(flowed)
+            self._given.append(text)
+            self._think.passed(text)
+            self._markup.passed(text)
+        self._is_flowing = False
 
     def _take_choice(self, choice: dict[str, Any], news: "_News") -> None:
         delta = choice.get("delta")
@@ -171,7 +180,7 @@ class ReplyAssembly:
         elif isinstance(choice.get("text"), str):
             self._take_text(choice["text"], news)
         reason = choice.get("finish_reason")
-        if reason and isinstance(reason, str):
+        if reason and isinstance(reason, str) and reason.lower() not in _NO_REASONS:
             self._reason = mended(reason)
         if choice.get("usage") is not None:
             self._usage.feed(choice["usage"])
@@ -266,13 +275,15 @@ class ReplyAssembly:
             raise ReplyTooLongError(f"the reply has more than {REPLY_LIMIT} characters")
 
 
-def _plain_text(choices: Any) -> str:
-    """The text of a delta that holds nothing but plain text; empty when it may be more than that."""
+def _plain_text(choices: Any, index: Any) -> str:
+    """The text of a delta that holds nothing but plain text, as most do; empty when it may be more than that."""
     if type(choices) is not list or len(choices) != 1 or type(choices[0]) is not dict:
         return ""
     choice = choices[0]
     delta = choice.get("delta")
     if type(delta) is not dict or len(delta) != 1 or choice.get("finish_reason") or choice.get("usage"):
+        return ""
+    if choice.get("index", index) != index:
         return ""
     text = delta.get("content")
     return text if type(text) is str and text and not _SPECIAL.search(text) else ""

@@ -3,7 +3,6 @@
 import ipaddress
 import os
 import ssl
-import sys
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -80,7 +79,7 @@ def _key(model: ModelSettings, base_url: str | None, environ: Mapping[str, str],
 
 
 def build_client(address: Address) -> "openai.AsyncOpenAI":
-    """Makes the openai client; takes up to a second the first time, for it imports openai: call it in a thread."""
+    """Makes the openai client. Takes up to a second the first time, and 20 ms to read certificates: for a thread."""
     import httpx2
     import openai
 
@@ -97,11 +96,6 @@ def build_client(address: Address) -> "openai.AsyncOpenAI":
             timeout=timeout, event_hooks={"response": [_bound_error]}, **_routes(address.base_url)
         ),
     )
-
-
-def is_imported() -> bool:
-    """Whether the client's library is there already, so that building a client is quick."""
-    return "openai" in sys.modules
 
 
 def _routes(base_url: str | None) -> dict[str, Any]:

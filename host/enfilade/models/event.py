@@ -1,9 +1,12 @@
 """One event's data, read into a value."""
 
 import json
+import re
 from typing import Any
 
 import orjson
+
+_OBJECT = re.compile(rb'"arguments"\s*:\s*[{\[]')
 
 
 def read_event(data: bytes) -> Any:
@@ -15,7 +18,7 @@ def read_event(data: bytes) -> Any:
     Raises:
         ValueError: It is no JSON.
     """
-    if b'"arguments":{' in data or b'"arguments": {' in data:  # numbers of any size are kept whole
+    if b'"arguments"' in data and _OBJECT.search(data):  # numbers of any size are kept whole
         return json.loads(data.decode("utf-8", "replace"))
     try:
         return orjson.loads(data)

@@ -32,7 +32,9 @@ class MarkupFilter:
     def __init__(self, menu: Menu, accepted: Collection[Markup]) -> None:
         self.broken: tuple[str, str] | None = None
         self._menu = menu
-        self._openers = tuple(opener for opener in OPENERS if opener.kind in accepted) if menu else ()
+        self._is_on = bool(menu and accepted)
+        self._accepted = accepted
+        self._openers: tuple[Opener, ...] | None = None
         self._held = ""
         self._block: Block | None = None
         self._pending: list[str] = []
@@ -61,7 +63,7 @@ class MarkupFilter:
 
     def feed(self, text: str) -> str:
         """The text that may be shown by now."""
-        if not text or not (self._openers or self._held):
+        if not text or not self._is_on:
             return text
         if self.is_flowing and not _CANDIDATE.search(text):
             self.passed(text)
@@ -131,7 +133,7 @@ class MarkupFilter:
         """A block was no call: its opener is text, and what followed comes back to be looked at again."""
         self._failures += 1
         if self._failures >= _MAX_FAILURES:
-            self._openers = ()
+            self._openers = ()  # enough is enough
         self._show(block.opener.text)
         if block.opener.kind == "fenced":
             self._in_fence = True
@@ -172,6 +174,8 @@ class MarkupFilter:
     def _opener_at(self, text: str) -> tuple[Opener | None, bool]:
         """The opener that stands here, and whether it may yet become another, longer one."""
         here, is_open = None, False
+        if self._openers is None:
+            self._openers = tuple(opener for opener in OPENERS if opener.kind in self._accepted)
         for opener in self._openers:
             if self._allows(opener):
                 if text.startswith(opener.text):

@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, cast
 
 from enfilade.models.assembly import ReplyAssembly
-from enfilade.models.connection import Address, address_of, build_client, is_imported
+from enfilade.models.connection import Address, address_of, build_client
 from enfilade.models.failures import Failures
 from enfilade.models.quirks import Quirks
 from enfilade.models.reply_stream import ReplyStream
@@ -27,8 +27,6 @@ from enfilade_sdk.prompts import ModelChunk, ModelRequest, ModelResult
 if TYPE_CHECKING:
     import httpx2
     import openai
-
-_DRAIN_SECONDS = 0.2
 
 
 class OpenAIProvider:
@@ -53,9 +51,8 @@ class OpenAIProvider:
         """Asks the model once; see `ModelProvider.stream`."""
         started = time.perf_counter()
         address = address_of(model)
-        future = self._client(address)
-        client = future.result() if future.done() else await asyncio.wrap_future(future)
-        failures = Failures(model, address.secrets, str(client.base_url))
+        failures = Failures(model, address.secrets, address.base_url or "")
+        client = await _made(self._client(address), failures)
         if request.tools and not model.tools:
             text = "it is set up as a model that takes no tools (tools = false): use the strategy chain-of-thought"
             raise failures.failed(text, kind="configuration")
@@ -67,12 +64,9 @@ class OpenAIProvider:
         response = await _open(client, model, request, quirks, failures)
         with _told(failures):
             async with contextlib.aclosing(_body(response)) as body:
-                async for part in body:
+                while (part := await _next(body, reply)) is not None:
                     for chunk in reply.feed(part):
                         yield chunk
-                    if reply.is_done:
-                        await _drain(body)
-                        break
         for chunk in reply.end():
             yield chunk
         if assembly.reasoning_field is not None:
@@ -96,11 +90,9 @@ class OpenAIProvider:
         future = self._clients.get(address)
         if future is None or (future.done() and future.exception() is not None):
             future = self._clients[address] = Future()
-            if is_imported():
-                _build(address, future)
-            else:
-                # A daemon: a program that ends early must not wait for an import.
-                threading.Thread(target=_build, args=(address, future), name="openai-import", daemon=True).start()
+            future.set_running_or_notify_cancel()  # whoever waits may give up; the others still want the client
+            # A daemon: a program that ends early must not wait for an import.
+            threading.Thread(target=_build, args=(address, future), name="openai-client", daemon=True).start()
         return future
 
 
@@ -109,6 +101,13 @@ def _build(address: Address, future: "Future[openai.AsyncOpenAI]") -> None:
         future.set_result(build_client(address))
     except BaseException as error:  # noqa: BLE001 - raised again where the future is awaited
         future.set_exception(error)
+
+
+async def _made(future: "Future[openai.AsyncOpenAI]", failures: Failures) -> "openai.AsyncOpenAI":
+    try:
+        return future.result() if future.done() else await asyncio.wrap_future(future)
+    except Exception as error:  # noqa: BLE001 - an unreadable certificate file, a strange proxy variable, ...
+        raise failures.failed(f"the client could not be set up: {_words(error)}", kind="configuration") from None
 
 
 async def _open(
@@ -172,14 +171,20 @@ def _told(failures: Failures) -> Iterator[None]:
         raise failures.failed(text, kind="cut", retryable=True) from None
 
 
-async def _drain(body: AsyncGenerator[bytes, None]) -> None:
-    """Reads to the end of the body, if that is at hand, so that the connection can be used again."""
+async def _next(body: AsyncGenerator[bytes, None], reply: ReplyStream) -> bytes | None:
+    """The next bytes; None at the end, or when the reply is whole and nothing more is at hand.
+
+    Reading to the end lets the connection be used again; a server that keeps it open must not keep anyone waiting.
+    """
+    patience = reply.patience
+    if patience is None:
+        return await anext(body, None)
     import httpx2
 
     with contextlib.suppress(TimeoutError, httpx2.HTTPError):
-        async with asyncio.timeout(_DRAIN_SECONDS):
-            async for _ in body:
-                pass
+        async with asyncio.timeout(patience):
+            return await anext(body, None)
+    return None
 
 
 def _cause(error: BaseException) -> str:

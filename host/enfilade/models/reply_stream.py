@@ -16,6 +16,9 @@ BODY_LIMIT = 64 * 2**20
 """Bytes that one answer may have, with all its framing."""
 
 _EXCERPT = 300
+_AFTER_DONE = 0.2
+_AFTER_FINISH = 1.0
+"""Seconds that a usage chunk, or `[DONE]`, may come after the finish reason."""
 _DONE = b"[DONE]"
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 
@@ -43,6 +46,13 @@ class ReplyStream:
         self._is_value = False
         self.is_done = False
 
+    @property
+    def patience(self) -> float | None:
+        """How many seconds to wait for more; None while the reply is not whole, so that the model's timeout holds."""
+        if self.is_done:
+            return _AFTER_DONE
+        return _AFTER_FINISH if self._assembly.is_finished else None
+
     def feed(self, part: bytes) -> list[ModelChunk]:
         """The chunks that the next bytes bring.
 
@@ -58,6 +68,11 @@ class ReplyStream:
             events = self._sse.feed(part) if self._is_stream else ()
         except SseOverflowError as error:
             raise self._failures.failed(str(error), kind="overflow") from None
+        if len(events) == 1 and not self.is_done:
+            data, name = events[0]
+            if data and data != _DONE:
+                chunk = self._event(data, name)
+                return [] if chunk is None else [chunk]
         return self._events(events)
 
     def _begin(self, part: bytes) -> bytes:

@@ -35,6 +35,7 @@ class SseReader:
         self._held = 0
         self._after_cr = False
         self._started = False
+        self._is_between = False
         self._data: list[bytes] = []
         self._size = 0
         self._name = b""
@@ -45,7 +46,7 @@ class SseReader:
         Raises:
             SseOverflowError: A line or an event is longer than the limit.
         """
-        if self._is_one_event(part):
+        if self._is_between and part[-2:] == b"\n\n" and part[:6] == b"data: " and self._is_one_line(part):
             return [SseEvent(part[6:-2])]
         if not self._started:
             part = self._start(part)
@@ -59,11 +60,13 @@ class SseReader:
         last = lines.pop()
         if not lines:
             self._hold(last)
+            self._is_between = self._is_between and not last
             return []
         if self._pieces:
             lines[0] = self._held_line(lines[0])
         events = [event for line in lines if (event := self._line(line)) is not None]
         self._hold(last)
+        self._is_between = not (last or self._data or self._name or self._after_cr)
         return events
 
     def end(self) -> list[SseEvent]:
@@ -77,15 +80,9 @@ class SseReader:
         event = self._dispatch()
         return [] if event is None else [event]
 
-    def _is_one_event(self, part: bytes) -> bool:
-        """Whether a part is exactly one plain event, as it is from servers that send each at once."""
-        return (
-            part.startswith(b"data: ")
-            and part.endswith(b"\n\n")
-            and not (self._pieces or self._data or self._name or self._after_cr or b"\r" in part)
-            and part.find(b"\n") == len(part) - 2
-            and len(part) <= self._limit
-        )
+    def _is_one_line(self, part: bytes) -> bool:
+        """Whether a part is one line and a blank one: an event by itself, as from servers that flush each."""
+        return part.find(b"\n") == len(part) - 2 and b"\r" not in part and len(part) <= self._limit
 
     def _start(self, part: bytes) -> bytes:
         """Takes off a byte order mark, which may itself be cut."""
