@@ -1,0 +1,115 @@
+import json
+import re
+from pathlib import Path
+
+from tests.support.enfilade_command import Enfilade
+
+CONFIG = """
+default_model = "small"
+
+[models.small]
+name = "vendor/small-1"
+base_url = "http://127.0.0.1:1/v1"
+api_key_env = "SMALL_KEY"
+vision = true
+context_window = 32000
+
+[models.open]
+base_url = "http://127.0.0.1:2/v1"
+tools = false
+
+[tools.notes]
+tool = "read_file:notes"
+description = "reads my notes"
+
+[tools.off]
+tool = "calculator"
+enabled = false
+"""
+
+
+async def test_models_tell_where_each_is_what_it_can_and_whether_its_key_is_there(enfilade: Enfilade) -> None:
+    enfilade.write("enfilade.toml", CONFIG)
+    enfilade.environment["SMALL_KEY"] = "sk-0123456789-secret"
+    done = await enfilade("models", "--json")
+    rows = {row["name"]: row for row in json.loads(done.out)}
+    assert list(rows) == ["demo", "open", "small"]
+    assert rows["small"]["default"] is True
+    assert rows["small"]["model"] == "vendor/small-1"
+    assert rows["small"]["endpoint"] == "http://127.0.0.1:1/v1"
+    assert rows["small"]["context_window"] == 32000
+    assert (rows["small"]["api_key_env"], rows["small"]["api_key_set"]) == ("SMALL_KEY", True)
+    assert "vision" in rows["small"]["abilities"]
+    assert "tools" not in rows["open"]["abilities"]
+    assert rows["demo"]["provider"] == "demo"
+    table = await enfilade("models")
+    assert re.search(r"^small \(default\) .*SMALL_KEY \(set\)$", table.text, re.MULTILINE)
+    assert "sk-0123456789" not in done.text + table.text
+
+
+async def test_a_key_that_is_not_set_stands_out(enfilade: Enfilade) -> None:
+    enfilade.write("enfilade.toml", CONFIG)
+    assert "SMALL_KEY (NOT SET)" in (await enfilade("models")).text
+
+
+async def test_tools_tells_configured_built_in_and_installed_ones(enfilade: Enfilade) -> None:
+    enfilade.write("enfilade.toml", CONFIG)
+    folder = enfilade.folder / "site" / "harbour_tools-1.0.dist-info"
+    folder.mkdir(parents=True)
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: harbour-tools\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text("[enfilade.tools]\ntide = harbour_tools_that_is_not_there:tide\n")
+    enfilade.environment["PYTHONPATH"] = str(enfilade.folder / "site")
+    done = await enfilade("tools", "--json")
+    rows = {row["name"]: row for row in json.loads(done.out)}
+    assert rows["notes"] == {"name": "notes", "origin": "configuration", "description": "reads my notes"}
+    assert rows["off"]["origin"] == "configuration (disabled)"
+    assert rows["calculator"]["origin"] == "builtin"
+    assert {"current_time", "read_file:FOLDER"} <= rows.keys()
+    assert rows["tide"]["origin"] == "harbour-tools"
+    assert (await enfilade("tools")).text.splitlines()[0].split() == ["NAME", "ORIGIN", "DESCRIPTION"]
+
+
+async def test_a_faulty_configuration_is_an_error_of_every_listing(enfilade: Enfilade) -> None:
+    enfilade.write("enfilade.toml", "isolation = 'moat'\n")
+    for words in (("models",), ("tools",), ("plugins", "list"), ("plugins", "info", "function-calling")):
+        done = await enfilade(*words)
+        assert done.code == 1
+        assert "enfilade.toml has 1 fault(s)" in done.err
+        assert "Traceback" not in done.err
+
+
+async def test_the_doctor_finds_all_well(enfilade: Enfilade) -> None:
+    done = await enfilade("doctor", "--json")
+    report = json.loads(done.out)
+    checks = {check["name"]: check for check in report["checks"]}
+    assert (done.code, report["ok"], done.err) == (0, True, "")
+    for name in ("python", "platform", "versions", "configuration", "private directories", "strategies", "uv"):
+        assert checks[name]["verdict"] in {"ok", "note"}
+    assert re.search(
+        r"enfilade-fc started, described itself and ended in \d+\.\d\d s", checks["plugin processes"]["text"]
+    )
+    assert str(enfilade.runtime) in checks["private directories"]["text"]
+
+
+async def test_the_doctor_tells_people_the_same_in_lines(enfilade: Enfilade) -> None:
+    lines = (await enfilade("doctor")).text.splitlines()
+    assert lines[0].startswith("ok     python: 3.")
+    assert lines[-1] == "all is well"
+
+
+async def test_the_doctor_names_faults_and_goes_on(enfilade: Enfilade) -> None:
+    enfilade.write("enfilade.toml", "isolation = 'moat'\n")
+    enfilade.environment["ENFILADE_RUNTIME_DIR"] = str(Path("/proc/no/such/place"))
+    done = await enfilade("doctor")
+    assert done.code == 1
+    assert "FAULT  configuration: enfilade.toml has 1 fault(s):" in done.text
+    assert "plugin processes: enfilade-fc started" in done.text
+    assert done.text.endswith("there are faults, see above\n")
+
+
+async def test_the_doctor_notes_keys_that_are_not_set_and_a_default_that_is_not_there(enfilade: Enfilade) -> None:
+    enfilade.write("enfilade.toml", CONFIG.replace('default_model = "small"', 'default_model = "smal"'))
+    done = await enfilade("doctor")
+    assert done.code == 1
+    assert "note   model small: SMALL_KEY not set in the environment" in done.text
+    assert "FAULT  default model: default_model is 'smal', and there is no such model" in done.text
