@@ -68,26 +68,34 @@ def message_to_wire(message: ToolInvokeMessage) -> pb.Message:
     Raises:
         MessageError: Its payload or meta cannot be written as JSON.
     """
+    wire = pb.Message()
+    write_message(wire, message)
+    return wire
+
+
+def write_message(wire: pb.Message, message: ToolInvokeMessage) -> None:
+    """Writes a message into an empty one of the wire, in place: one in a larger item is not copied again.
+
+    Raises:
+        MessageError: Its payload or meta cannot be written as JSON.
+    """
     payload = message.message
-    kind = _NUMBERS[message.type]
-    meta = json_text(message.meta) if message.meta else ""
+    wire.type = _NUMBERS[message.type]
+    if message.meta:
+        wire.meta_json = json_text(message.meta)
     if type(payload) is TextPayload:
         try:
-            return pb.Message(type=kind, text=payload.text, meta_json=meta)
+            wire.text = payload.text
         except UnicodeEncodeError:
-            return pb.Message(type=kind, text=clean(payload.text), meta_json=meta)
-    if type(payload) is BlobPayload:
-        return pb.Message(type=kind, blob=payload.blob, meta_json=meta)
-    if type(payload) is BlobChunkPayload:
-        chunk = pb.BlobChunk(
-            id=payload.id,
-            sequence=payload.sequence,
-            total_length=payload.total_length,
-            blob=payload.blob,
-            end=payload.end,
-        )
-        return pb.Message(type=kind, blob_chunk=chunk, meta_json=meta)
-    return pb.Message(type=kind, payload_json=json_text(payload), meta_json=meta)
+            wire.text = clean(payload.text)
+    elif type(payload) is BlobPayload:
+        wire.blob = payload.blob
+    elif type(payload) is BlobChunkPayload:
+        chunk = wire.blob_chunk
+        chunk.id, chunk.sequence, chunk.total_length = clean(payload.id), payload.sequence, payload.total_length
+        chunk.blob, chunk.end = payload.blob, payload.end
+    else:
+        wire.payload_json = json_text(payload)
 
 
 def message_from_wire(message: pb.Message) -> ToolInvokeMessage:

@@ -109,45 +109,62 @@ def _is_ours(error: BaseException) -> bool:
 async def _in_thread(
     invoke: Callable[..., Any], arguments: dict[str, Any], session: Session
 ) -> AsyncGenerator[ToolInvokeMessage, None]:
-    loop = asyncio.get_running_loop()
-    line: Handoff[_Outcome] = Handoff(loop)
-    ended = asyncio.Event()
-    returned: list[AsyncIterator[Any]] = []
-
-    def work() -> None:
-        try:
-            produced = invoke(**arguments)
-            if hasattr(produced, "__aiter__"):
-                returned.append(produced)
-            else:
-                _feed(line, _iterator(produced), session)
-        except HandoffClosed:
-            pass
-        except BaseException as error:  # noqa: BLE001 - it belongs to the caller, whatever it is
-            with contextlib.suppress(HandoffClosed):
-                _put_logs(line, session)
-                line.put(error)
-        finally:
-            line.close()
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(ended.set)
-
-    context = contextvars.copy_context()
-    threading.Thread(target=context.run, args=(work,), name=f"run-{session.invocation.run_id}", daemon=True).start()
+    worker = _Worker(invoke, arguments, session)
+    worker.start()
     try:
-        while batch := await line.take_async():
+        while batch := await worker.line.take_async():
             for value in batch:
                 if isinstance(value, BaseException):
                     raise _own(value)
                 yield value
-        for produced in returned:
-            async for message in _on_loop(produced, session):
+        if worker.returned is not None:
+            async for message in _on_loop(worker.returned, session):
                 yield message
     except BaseException:
-        line.close()
+        worker.line.close()
         session.cancel()
-        await ended.wait()
+        await worker.ended.wait()
         raise
+
+
+class _Worker:
+    """The thread in which a plain `invoke` runs.
+
+    Attributes:
+        line: What it yields and, last, what it raises; closed when it has ended.
+        ended: Set when the thread is done with the strategy's code.
+        returned: The async iterator that it returned instead of yielding.
+    """
+
+    def __init__(self, invoke: Callable[..., Any], arguments: dict[str, Any], session: Session) -> None:
+        self._invoke, self._arguments, self._session = invoke, arguments, session
+        self._loop = asyncio.get_running_loop()
+        self.line: Handoff[_Outcome] = Handoff(self._loop)
+        self.ended = asyncio.Event()
+        self.returned: AsyncIterator[Any] | None = None
+
+    def start(self) -> None:
+        work = contextvars.copy_context().run
+        name = f"run-{self._session.invocation.run_id}"
+        threading.Thread(target=work, args=(self._work,), name=name, daemon=True).start()
+
+    def _work(self) -> None:
+        try:
+            produced = self._invoke(**self._arguments)
+            if hasattr(produced, "__aiter__"):
+                self.returned = produced
+            else:
+                _feed(self.line, _iterator(produced), self._session)
+        except HandoffClosed:
+            pass
+        except BaseException as error:  # noqa: BLE001 - it belongs to the caller, whatever it is
+            with contextlib.suppress(HandoffClosed):
+                _put_logs(self.line, self._session)
+                self.line.put(error)
+        finally:
+            self.line.close()
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                self._loop.call_soon_threadsafe(self.ended.set)
 
 
 def _feed(line: Handoff[_Outcome], produced: Iterator[Any], session: Session) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import threading
-from collections import deque
 from typing import Generic, TypeVar
 
 from enfilade_sdk.messages import BlobChunkPayload, BlobPayload, TextPayload, ToolInvokeMessage
@@ -34,7 +33,7 @@ class Handoff(Generic[T]):
     ) -> None:
         self._loop = loop
         self._limit, self._size_limit = limit, size_limit
-        self._items: deque[T] = deque()
+        self._items: list[T] = []
         self._size = 0
         self._changed = threading.Condition()
         self._waiter: asyncio.Future[None] | None = None
@@ -47,13 +46,17 @@ class Handoff(Generic[T]):
             HandoffClosed: The line is closed.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._has_room())
+            while not self._has_room():
+                self._changed.wait()
             self._add(item, size)
+            self._wake_loop()
 
     def take(self) -> list[T]:
         """Takes all that waits, in the thread; waits for one, gives none when the line is closed and empty."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or bool(self._items))
+            while not self._items and not self._closed:
+                self._changed.wait()
+            self._wake_loop()
             return self._drain()
 
     async def put_async(self, item: T, size: int = 0) -> None:
@@ -64,10 +67,11 @@ class Handoff(Generic[T]):
         """
         while True:
             with self._changed:
-                if self._closed or self._has_room():
+                if self._has_room():
                     self._add(item, size)
+                    self._changed.notify_all()
                     return
-                waiter = self._wait()
+                waiter = self._waiter = self._loop.create_future()
             await waiter
 
     async def take_async(self) -> list[T]:
@@ -75,39 +79,33 @@ class Handoff(Generic[T]):
         while True:
             with self._changed:
                 if self._items or self._closed:
+                    self._changed.notify_all()
                     return self._drain()
-                waiter = self._wait()
+                waiter = self._waiter = self._loop.create_future()
             await waiter
 
     def close(self) -> None:
         """Closes the line from either side and wakes whoever waits."""
         with self._changed:
             self._closed = True
-            self._wake()
+            self._changed.notify_all()
+            self._wake_loop()
 
     def _has_room(self) -> bool:
-        return len(self._items) < self._limit and self._size < self._size_limit
+        """Whether nobody need wait to put; a closed line makes nobody wait."""
+        return self._closed or (len(self._items) < self._limit and self._size < self._size_limit)
 
     def _add(self, item: T, size: int) -> None:
         if self._closed:
             raise HandoffClosed
         self._items.append(item)
         self._size += size
-        self._wake()
 
     def _drain(self) -> list[T]:
-        items = list(self._items)
-        self._items.clear()
-        self._size = 0
-        self._wake()
+        items, self._items, self._size = self._items, [], 0
         return items
 
-    def _wait(self) -> asyncio.Future[None]:
-        self._waiter = self._loop.create_future()
-        return self._waiter
-
-    def _wake(self) -> None:
-        self._changed.notify_all()
+    def _wake_loop(self) -> None:
         waiter, self._waiter = self._waiter, None
         if waiter is not None:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits there any more

@@ -13,6 +13,12 @@ OUTBOX_ITEMS = 256
 OUTBOX_BYTES = 2 * 1024 * 1024
 """Bytes that may wait before a sender has to."""
 
+SETTLE = 2
+"""Turns of the loop that a writer lets pass before it takes: what a step of a run says in several tasks leaves together.
+
+Without it a round of tool calls left in three frames instead of one, and a frame costs more than two empty turns.
+"""
+
 
 class Outbox(Generic[T]):
     """Many senders, one writer, one event loop."""
@@ -36,13 +42,21 @@ class Outbox(Generic[T]):
         Raises:
             RunCancelled: The box is closed, so nobody will write the item.
         """
-        while len(self._items) >= self._limit or self._size >= self._size_limit:
-            if self._closed:
-                break
+        while not self.offer(item, size):
             if self._emptied is None:
                 self._emptied = asyncio.get_running_loop().create_future()
             await asyncio.shield(self._emptied)
+
+    def offer(self, item: T, size: int) -> bool:
+        """Puts an item if there is room for it; says whether there was.
+
+        Raises:
+            RunCancelled: The box is closed.
+        """
+        if not self._closed and (len(self._items) >= self._limit or self._size >= self._size_limit):
+            return False
         self.push(item, size)
+        return True
 
     def push(self, item: T, size: int) -> None:
         """Puts an item at once, full or not: for the few items that a peer waits for.
@@ -63,6 +77,9 @@ class Outbox(Generic[T]):
         while not self._items and not self._closed:
             self._filled = asyncio.get_running_loop().create_future()
             await self._filled
+        for _ in range(SETTLE):
+            if not self._closed:
+                await asyncio.sleep(0)
         items, self._items, self._size = self._items, [], 0
         if self._emptied is not None:
             _finish(self._emptied)

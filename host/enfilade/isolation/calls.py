@@ -141,8 +141,9 @@ class GuestCalls:
                 if isinstance(answer, ToolResult):
                     done = pb.HostItem(tool_done=codec.tool_result_to_wire(call_id, answer))
                     return await self._pass_on(credit, done, "a tool's result")
-                message = pb.ToolMessage(call_id=call_id, message=codec.message_to_wire(answer))
-                await self._pass_on(credit, pb.HostItem(tool_message=message), f"a tool's {answer.type.value} message")
+                item = pb.HostItem(tool_message=pb.ToolMessage(call_id=call_id))
+                codec.write_message(item.tool_message.message, answer)
+                await self._pass_on(credit, item, f"a tool's {answer.type.value} message")
         raise InternalError("the tool's answer ended without a result")
 
     async def _storage(self, call: pb.StorageCall) -> None:
@@ -153,8 +154,11 @@ class GuestCalls:
 
     async def _pass_on(self, credit: Credit, item: pb.HostItem, what: str) -> None:
         size = self._checked_size(item, what)
-        await credit.spend(cost(size))
-        await self._outbox.put(item, size)
+        units = cost(size)
+        if not credit.take(units):
+            await credit.spend(units)
+        if not self._outbox.offer(item, size):
+            await self._outbox.put(item, size)
 
     def _checked_size(self, item: pb.HostItem, what: str) -> int:
         size = item.ByteSize()

@@ -20,12 +20,16 @@ class Credit:
 
     async def spend(self, units: int) -> None:
         """Takes units off; waits while there are none. The last item may take the count below zero."""
-        if self._unlimited:
-            return
-        while self._units <= 0:
+        while not self.take(units):
             self._given = asyncio.get_running_loop().create_future()
             await self._given
+
+    def take(self, units: int) -> bool:
+        """Takes units off if there are any; says whether there were."""
+        if self._units <= 0 and not self._unlimited:
+            return False
         self._units -= units
+        return True
 
     def give(self, units: int) -> None:
         """Adds units.

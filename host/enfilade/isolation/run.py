@@ -76,8 +76,7 @@ class GuestStream:
     def _start(self, invocation: Invocation) -> None:
         item = pb.HostItem(start=codec.start_to_wire(invocation, MAX_ITEM_BYTES))
         _check_size(item, "the run's start")
-        self._outbox.push(item, 0)
-        self._writer = asyncio.ensure_future(self._write())
+        self._writer = asyncio.ensure_future(self._write(item))
 
     async def _read(self) -> list[pb.PluginItem]:
         try:
@@ -123,8 +122,9 @@ class GuestStream:
             if _is_cancelled():
                 raise
 
-    async def _write(self) -> None:
+    async def _write(self, start: pb.HostItem) -> None:
         with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the reader finds out why
+            await self._stream.write(pb.HostFrame(items=[start]))
             while items := await self._outbox.take():
                 await self._stream.write(pb.HostFrame(items=items))
         self._outbox.close()

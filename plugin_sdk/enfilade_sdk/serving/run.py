@@ -118,17 +118,13 @@ class GuestRun:
             self._hatch.close(RunCancelled("the run has ended"))
 
     async def _send(self, message: ToolInvokeMessage) -> None:
-        if is_whole(message):
-            await self._outbox.put(*self._item(message))
-            return
-        for part in parts_of(message):
-            await self._outbox.put(*self._item(part))
-
-    def _item(self, message: ToolInvokeMessage) -> tuple[pb.PluginItem, int]:
-        item = pb.PluginItem(message=codec.message_to_wire(message))
-        size = item.ByteSize()
-        check_size(message, size, self._limit)
-        return item, size
+        for part in (message,) if is_whole(message) else parts_of(message):
+            item = pb.PluginItem()
+            codec.write_message(item.message, part)
+            size = item.ByteSize()
+            check_size(part, size, self._limit)
+            if not self._outbox.offer(item, size):
+                await self._outbox.put(item, size)
 
     async def _read(self) -> None:
         while isinstance(frame := await self._stream.read(), pb.HostFrame):

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
 
-from enfilade_sdk.json_text import json_text, json_value
 from enfilade_sdk.errors import EnfiladeError, InvalidParamsError, ModelFailedError, QuotaExceededError
+from enfilade_sdk.json_text import json_text, json_value
 from enfilade_sdk.messages import ToolInvokeMessage
 from enfilade_sdk.parameters.json_value import not_json
 from enfilade_sdk.prompts import ModelChunk, ModelRequest, ModelResult, StorageRequest, ToolRequest, ToolResult
