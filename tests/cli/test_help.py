@@ -62,6 +62,7 @@ async def test_the_version_is_that_of_the_distribution(enfilade: Enfilade) -> No
     ("words", "said"),
     [
         (("nonsense",), "No such command 'nonsense'"),
+        (("chta",), "No such command 'chta'. Did you mean 'chat'?"),
         (("run",), "Missing argument 'QUESTION'"),
         (("run", "q", "--nonsense"), "No such option"),
         (("run", "q", "--isolation", "vm"), "'vm' is not one of"),

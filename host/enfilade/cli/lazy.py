@@ -1,6 +1,7 @@
 """Commands and what they do, imported when they are needed, so that help costs nothing."""
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -38,6 +39,18 @@ class LazyGroup(click.Group):
             command: click.Command = _named(target)
             return command
         return self._further_command(cmd_name) if self._further else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the words name; an unknown one is told with what is near."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = get_close_matches(args[0], self._targets, n=1)
+            if near:
+                error.message += f" Did you mean {near[0]!r}?"
+            raise
 
     def _further_command(self, name: str) -> click.Command | None:
         target = _named(self._further)(name)

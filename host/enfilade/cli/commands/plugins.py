@@ -13,14 +13,14 @@ def plugins() -> None:
     """The strategies that are installed or configured."""
 
 
-@plugins.command("list")
+@plugins.command("list", short_help="List the strategies.")
 @_JSON
 def list_(*, as_json: bool) -> int:
     """List the strategies. Reads metadata only: nothing of a plugin runs."""
     return call("enfilade.cli.plugin_list:show", as_json)
 
 
-@plugins.command()
+@plugins.command(short_help="Show what a strategy takes.")
 @click.argument("name")
 @_JSON
 @_VERBOSE
@@ -32,7 +32,7 @@ def info(name: str, *, as_json: bool, verbose: bool) -> int:
     return call("enfilade.cli.plugin_info:show", name, as_json, verbose)
 
 
-@plugins.command()
+@plugins.command(short_help="List what speaks against a strategy.")
 @click.argument("name", metavar="NAME|module:Class")
 @_JSON
 @_VERBOSE
