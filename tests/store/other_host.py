@@ -1,17 +1,21 @@
 """Another host, as a process of its own: `python -m tests.store.other_host MODE URL`. It says on stdout how far it is.
 
 Modes: `hold` begins a run, leaves a round and a call open, and waits; `write` appends rounds without end and says when
-each was appended; `lock` holds a SQLite file's lock. All end when their stdin does.
+each was appended; `lock` holds a SQLite file's lock; `open` opens the store and says how that went. All end when their
+stdin does.
 """
 
 import asyncio
+import os
 import sqlite3
+import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from enfilade.store.errors import StoreError
 from enfilade.store.settings import StoreSettings
 from enfilade.store.start import RunStart
 from enfilade.store.store import Store
@@ -40,6 +44,13 @@ async def other_host(mode: str, url: str) -> AsyncIterator[asyncio.subprocess.Pr
         if host.returncode is None:
             host.kill()
         await host.communicate()
+
+
+def opened_without_privileges(url: str) -> str:
+    """What a host says that opens the store and has to keep to the files' permissions, as root does not."""
+    bound = ["setpriv", "--bounding-set", "-all"] if os.geteuid() == 0 else []
+    command = [*bound, sys.executable, "-m", "tests.store.other_host", "open", url]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=True).stdout
 
 
 async def said(host: asyncio.subprocess.Process) -> str:
@@ -84,5 +95,15 @@ async def lock(url: str) -> None:
     connection.close()
 
 
+async def opens(url: str) -> None:
+    try:
+        async with await Store.open(StoreSettings(url=url)):
+            print("opened", flush=True)
+    except StoreError as error:
+        print(error.trouble.value, error.message, flush=True)
+
+
+MODES = {"hold": hold, "write": write, "lock": lock, "open": opens}
+
 if __name__ == "__main__":
-    asyncio.run({"hold": hold, "write": write, "lock": lock}[sys.argv[1]](sys.argv[2]))
+    asyncio.run(MODES[sys.argv[1]](sys.argv[2]))

@@ -44,7 +44,9 @@ class PostgresServer:
         subprocess.run([*as_user(), *place, *quick], check=True, capture_output=True, timeout=SECONDS, cwd="/")
 
     def start(self) -> None:
-        """Starts it and waits until it answers."""
+        """Starts it, unless it runs, and waits until it answers."""
+        if self._process is not None:
+            return
         quick = ["-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200"]
         place = ["-D", self._data, "-p", str(self._port), "-h", "127.0.0.1", "-k", ""]
         command = [*as_user(), str(self._programs / "postgres"), *place, *quick]

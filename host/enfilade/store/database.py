@@ -28,6 +28,9 @@ CLOCK = "SELECT (extract(epoch from clock_timestamp()) * 1000000)::bigint"
 UP_SINCE = "SELECT (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint"
 """A PostgreSQL server's time, and that of its start, in microseconds since 1970."""
 
+MAGIC = b"SQLite format 3\0"
+"""What a SQLite file begins with."""
+
 WAL_TRIES = 50
 WAL_PAUSE = 0.1
 """How often, and after how many seconds, the switch to WAL is tried while other hosts have the file locked."""
@@ -190,7 +193,7 @@ def _engine(settings: StoreSettings, *, make: bool) -> tuple["AsyncEngine", Tabl
         return sqlite_engine(file), make_tables(), str(file)
     try:
         url = make_url(settings.url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise StoreError(
             "[store] url cannot be read: expected postgresql+asyncpg://USER:PASSWORD@HOST:PORT/DATABASE "
             "(write @ : / in a password as %40 %3A %2F)",
@@ -201,7 +204,8 @@ def _engine(settings: StoreSettings, *, make: bool) -> tuple["AsyncEngine", Tabl
 
 def _prepare_file(file: Path, *, named: bool, make: bool) -> None:
     """Makes the file, readable by its owner only: it holds whole conversations."""
-    if file.exists():
+    if file.is_file():
+        _check_kind(file)
         return
     if not make:
         raise StoreError(f"there are no records yet: {file} does not exist; runs make it", Trouble.NOT_A_STORE)
@@ -210,8 +214,26 @@ def _prepare_file(file: Path, *, named: bool, make: bool) -> None:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
-        reason = "its folder does not exist" if isinstance(error, FileNotFoundError) else error.strerror
+        reasons = {
+            errno.ENOENT: "its folder does not exist; make it",
+            errno.EISDIR: "it is a folder; name a file in it",
+        }
+        reason = reasons.get(error.errno or 0, error.strerror)
         raise StoreError(
-            f"the store {file} cannot be made: {reason}; make the folder, or name another place in [store] url",
+            f"the store {file} cannot be made: {reason} (or name another place in [store] url)",
             Trouble.READ_ONLY if error.errno == errno.EROFS else Trouble.REFUSED,
         ) from None
+
+
+def _check_kind(file: Path) -> None:
+    """Refuses a file of another kind; SQLite itself would write over a short one."""
+    try:
+        with file.open("rb") as content:
+            begins = content.read(len(MAGIC))
+    except OSError as error:
+        raise StoreError(f"the store {file} cannot be read: {error.strerror}", Trouble.REFUSED) from None
+    if begins not in (b"", MAGIC):
+        raise StoreError(
+            f"the store {file} cannot be used: the file is no SQLite database; name another one in [store] url",
+            Trouble.NOT_A_STORE,
+        )

@@ -68,13 +68,15 @@ class Writer:
         Raises:
             StoreError: There is none, and the store cannot be written now.
         """
+        self._check_open()
         if self._has_room():
             return
         async with self._changed:
             await self._changed.wait_for(lambda: self._has_room() or self.trouble is not None or self._closing)
-        if not self._has_room():
-            reason = self.trouble.message if self.trouble is not None else "it is being closed"
-            raise StoreError(f"{self.waiting} records wait, and no more fit: {reason}", Trouble.BUFFER_FULL)
+        self._check_open()
+        if self.trouble is not None and not self._has_room():
+            text = f"{self.waiting} records wait, and no more fit: {self.trouble.message}"
+            raise StoreError(text, Trouble.BUFFER_FULL)
 
     async def flush(self) -> None:
         """Waits until everything that was added is written.
@@ -82,16 +84,17 @@ class Writer:
         Raises:
             StoreError: The store cannot be written now; what was added still waits and is tried again.
         """
+        self._check_open()
         target = self._taken + 1 if self.batch else self._taken
         failures = self._failures
         self._work.set()
         self._hurry.set()
         async with self._changed:
             await self._changed.wait_for(
-                lambda: self._written >= target or self._failures > failures or self._is_over()
+                lambda: self._written >= target or self._failures > failures or self._task.done()
             )
         if self._written < target:
-            raise self.trouble or StoreError("the records are closed; nothing is written any more")
+            raise self.trouble or _closed()
 
     async def close(self, seconds: float) -> None:
         """Writes what waits, for so long, then ends. What could not be written is logged with its number."""
@@ -113,8 +116,9 @@ class Writer:
         size = self.batch.size + self._under_way.size
         return self.waiting < settings.buffer_records and size < settings.buffer_bytes
 
-    def _is_over(self) -> bool:
-        return self._task.done()
+    def _check_open(self) -> None:
+        if self._closing:
+            raise _closed()
 
     async def _run(self) -> None:
         try:
@@ -170,6 +174,10 @@ class Writer:
         self._written = self._taken
         async with self._changed:
             self._changed.notify_all()
+
+
+def _closed() -> StoreError:
+    return StoreError("the records are closed; nothing is written any more")
 
 
 async def _either(event: asyncio.Event, seconds: float) -> None:
