@@ -79,3 +79,10 @@ def listed(store: PluginStore) -> str:
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
+
+
+def test_what_is_installed_is_listed_without_loading_what_installs() -> None:
+    code = "import sys, enfilade.environments.installed; print(*sorted(sys.modules))"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(ended.stdout.split())
+    assert not loaded & {"pydantic", "grpc", "asyncio", "openai", "importlib_metadata", "zipfile", "uv"}

@@ -7,8 +7,10 @@ import pytest
 from enfilade.candidate import Candidate
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.order import Step
+from enfilade.environments.sdk import Sdk
 from enfilade.environments.store import PluginStore
 from enfilade_sdk.contract import Fault, StrategyDescription
+from tests.environments.conftest import offline_sources
 from tests.environments.openers import import_opener
 from tests.environments.wheels import write_plugin, write_wheel
 
@@ -232,3 +234,27 @@ async def test_a_plugin_for_a_newer_sdk_is_refused_and_told_why(store: PluginSto
     error = await refused(store, write_plugin(wheelhouse, "greeter", requires=["enfilade-sdk>=2"]))
     assert error.reason is Reason.INSTALLER_FAILED
     assert "enfilade-sdk>=2" in error.message
+
+
+async def test_a_root_with_spaces_and_letters_of_any_kind_works(
+    tmp_path: Path, wheelhouse: Path, tiny_sdk: Sdk
+) -> None:
+    store = PluginStore(tmp_path / "Größe 'ü' %20 #x", offline_sources(wheelhouse), sdk=tiny_sdk)
+    wheel = write_plugin(tmp_path / "a b é", "greeter", files={"greeter/naïve.py": "x = 1"})
+    entry = await store.add(str(wheel), import_opener)
+    store.verify("greeter")
+    assert len(list(entry.venv.rglob("greeter/__pycache__/*.pyc"))) == 3
+
+
+async def test_a_damaged_lock_file_stops_an_installation_before_it_begins_and_keeps_what_is_there(
+    store: PluginStore, wheelhouse: Path
+) -> None:
+    wheel = str(write_plugin(wheelhouse, "greeter"))
+    entry = await store.add(wheel, import_opener)
+    (store.root / "plugins.lock").write_text("{")
+    for attempt in (store.add(wheel, import_opener), store.update("greeter", import_opener)):
+        with pytest.raises(InstallError, match=r"plugins.lock is damaged"):
+            await attempt
+    with pytest.raises(InstallError, match=r"plugins.lock is damaged"):
+        store.sweep()
+    assert left(store) == [entry.folder.name]

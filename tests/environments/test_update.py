@@ -1,3 +1,10 @@
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -119,3 +126,61 @@ async def test_a_plugin_that_was_removed_during_its_update_stays_removed(
         await store.update("greeter", import_opener, progress=remove)
     assert caught.value.reason is Reason.UNKNOWN
     assert (store.entries(), environments(store)) == ([], set())
+
+
+def test_who_may_only_read_the_plugins_can_list_check_and_lease_them(store: PluginStore, old: PluginEntry) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can act as another user")
+    code = """
+import os, sys
+from pathlib import Path
+from enfilade.environments.installed import InstalledPlugins
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+plugins = InstalledPlugins(Path(sys.argv[1]))
+plugins.sweep()
+print(plugins.lease("greeter").entry.version)
+for ask in (plugins.verify, plugins.remove):
+    try:
+        print(ask("greeter").version)
+    except Exception as error:
+        print(error.message.replace("\\n", " "))
+"""
+    shared = Path(tempfile.mkdtemp())  # pytest's own folders let nobody else in
+    try:
+        shared.chmod(0o755)
+        shutil.copytree(store.root, shared / "root", symlinks=True)
+        command = [sys.executable, "-c", code, str(shared / "root")]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    finally:
+        shutil.rmtree(shared)
+    assert ended.returncode == 0, ended.stderr
+    leased, verified, removed = ended.stdout.splitlines()
+    assert leased == "1.0.0"
+    assert verified == "1.0.0" or "is gone or not for this user" in verified  # root's own Python may be out of reach
+    assert removed.startswith(f"cannot write the plugins' folder {shared}/root: Permission denied")
+
+
+async def test_a_lease_meets_an_update_at_any_moment_and_has_an_environment(
+    store: PluginStore, wheelhouse: Path, old: PluginEntry
+) -> None:
+    wheel = str(write_plugin(wheelhouse, "greeter", "2.0.0"))
+    over = threading.Event()
+    faults: list[str] = []
+    leases = 0
+
+    def lease_again_and_again() -> None:
+        nonlocal leases
+        while not over.is_set():
+            with store.lease("greeter") as lease:
+                leases += 1
+                if not lease.entry.python.exists():
+                    faults.append(f"{lease.entry.folder} is gone")
+
+    leasing = asyncio.ensure_future(asyncio.to_thread(lease_again_and_again))
+    try:
+        for _ in range(3):
+            await store.update("greeter", import_opener, spec=wheel)
+    finally:
+        over.set()
+        await leasing
+    assert (faults, leases > 0) == ([], True)

@@ -1,6 +1,7 @@
 """Whether an installed environment is still what was installed."""
 
 import contextlib
+import os
 
 from enfilade.environments.entry import PluginEntry
 from enfilade.environments.errors import DriftError
@@ -28,8 +29,8 @@ def check_drift(entry: PluginEntry) -> None:
             raise _drifted(entry, ["the list of its files is gone or was changed, and so was a file"])
     elif changes := differences(known.files, found.files):
         raise _drifted(entry, changes)
-    if not entry.python.exists():
-        raise _drifted(entry, [f"the Python it was made with, {entry.interpreter}, is gone"])
+    if not os.access(entry.python, os.X_OK):
+        raise _drifted(entry, [f"the Python it was made with, {entry.interpreter}, is gone or not for this user"])
     if known is None or known.stamps != found.stamps:
         with contextlib.suppress(OSError):  # only costs the next check a reading
             save_tree(entry.folder, found)

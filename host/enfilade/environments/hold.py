@@ -29,6 +29,10 @@ class Hold:
             raise ValueError("this hold was released")
         return self._descriptor
 
+    def share(self) -> None:
+        """Makes an exclusive hold a shared one."""
+        fcntl.flock(self.fileno(), fcntl.LOCK_SH)
+
     def release(self) -> None:
         """Gives it back; children that were given it keep it until they end. May be called twice."""
         descriptor, self._descriptor = self._descriptor, None
@@ -47,10 +51,15 @@ class Hold:
 def take_hold(folder: Path, *, exclusive: bool) -> Hold | None:
     """Takes a hold without waiting; None when somebody else has one that excludes it.
 
+    Args:
+        folder: An environment's folder.
+        exclusive: To make or remove it. A shared hold, to run it, needs no right to write there.
+
     Raises:
-        OSError: The folder is gone, or cannot be written.
+        OSError: The folder is gone, or cannot be read (written, for an exclusive hold).
     """
-    descriptor = os.open(folder / HOLD_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    mode = os.O_RDWR | os.O_CREAT if exclusive else os.O_RDONLY
+    descriptor = os.open(folder / HOLD_FILE, mode | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(descriptor, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,23 +1,20 @@
-"""The installed plugins: added, updated, removed, checked. What fails changes nothing that worked."""
+"""The installed plugins, and how they come to be: added, updated. What fails changes nothing that worked."""
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from enfilade.environments.bytecode import Bytecode
 from enfilade.environments.command import Place
 from enfilade.environments.construction import Construction
-from enfilade.environments.drift import check_drift
 from enfilade.environments.entry import PluginEntry
 from enfilade.environments.errors import InstallError, Reason, SpecError
-from enfilade.environments.folders import Folders, default_root
-from enfilade.environments.hold import take_hold
+from enfilade.environments.installed import Entries, InstalledPlugins
 from enfilade.environments.installer import Installer
-from enfilade.environments.lease import Lease
-from enfilade.environments.lockfile import LockFile
 from enfilade.environments.order import Opener, Order, Progress
 from enfilade.environments.pip_installer import PipInstaller
 from enfilade.environments.sdk import Sdk, host_sdk
@@ -25,13 +22,10 @@ from enfilade.environments.sources import Sources
 from enfilade.environments.spec import parse_spec
 from enfilade.environments.staging import Staging, disk_faults, to_the_end
 from enfilade.environments.uv_installer import UvInstaller, find_uv
-from enfilade.errors import near_matches
-
-Entries = Mapping[str, PluginEntry]
 
 
-class PluginStore:
-    """The plugins below one root folder, which several processes may use at once.
+class PluginStore(InstalledPlugins):
+    """The plugins below one root folder, with what it takes to install some.
 
     Args:
         root: The folder; None is `ENFILADE_PLUGINS_DIR`, else the user's data folder.
@@ -48,71 +42,10 @@ class PluginStore:
         installer: Installer | None = None,
         sdk: Sdk | None = None,
     ) -> None:
-        self._folders = Folders((root or default_root()).absolute())
-        self._lock = LockFile(self._folders)
+        super().__init__(root)
         self._sources = sources or Sources()
         self._installer = installer
         self._sdk = sdk
-
-    @property
-    def root(self) -> Path:
-        """The root folder."""
-        return self._folders.root
-
-    def entries(self) -> list[PluginEntry]:
-        """What is installed, by name; no process is started and nothing written.
-
-        Raises:
-            InstallError: plugins.lock cannot be read.
-        """
-        return sorted(self._lock.read().values(), key=lambda entry: entry.key)
-
-    def entry(self, name: str) -> PluginEntry:
-        """One installed plugin.
-
-        Raises:
-            InstallError: There is none of that name; the text lists near matches.
-        """
-        return _found(self._lock.read(), name)
-
-    def revision(self) -> tuple[int, ...]:
-        """A value that changes whenever what is installed does; costs one look at a file."""
-        try:
-            status = self._folders.lock_file.stat()
-        except FileNotFoundError:
-            return ()
-        return (status.st_mtime_ns, status.st_ino, status.st_size)
-
-    def verify(self, name: str) -> PluginEntry:
-        """Checks that a plugin's environment is what was installed. To be called before each start.
-
-        Raises:
-            DriftError: It is not; the text says what changed.
-            InstallError: There is none of that name, or it cannot be read.
-        """
-        entry = self.entry(name)
-        check_drift(entry)
-        return entry
-
-    def lease(self, name: str) -> Lease:
-        """Takes the right to run a plugin from the environment that it has now.
-
-        Raises:
-            InstallError: There is none of that name, or its environment is gone.
-        """
-        with self._lock.guard():
-            entry = _found(self._lock.read(), name)
-            try:
-                hold = take_hold(entry.folder, exclusive=False)
-            except OSError as error:
-                raise InstallError(
-                    Reason.DRIFT,
-                    f"the environment of {entry.name!r}, {entry.folder}, cannot be used: {error.strerror}; "
-                    f"`update {entry.key}` installs it anew",
-                ) from None
-        if hold is None:
-            raise InstallError(Reason.STORE, f"the environment of {entry.name!r} is being removed; try again")
-        return Lease(entry, hold)
 
     async def add(
         self,
@@ -167,59 +100,9 @@ class PluginStore:
             raise SpecError(
                 Reason.SPEC, f"expected a version of {old.name!r} to update it, got {parsed.name!r}; add that instead"
             )
-        kept = old.interpreter if old.python.exists() else None
+        kept = old.interpreter if os.access(old.interpreter, os.X_OK) else None
         order = Order(parsed, opener, python or kept, allow_build, progress)
         return await self._install(order, _check_present, old.key)
-
-    def remove(self, name: str) -> PluginEntry:
-        """Removes a plugin. Who runs it finishes on its environment, which is removed after.
-
-        Raises:
-            InstallError: There is none of that name.
-        """
-        with self._lock.guard():
-            entries = self._lock.read()
-            entry = _found(entries, name)
-            del entries[entry.key]
-            self._lock.write(entries.values())
-            self._swept(entries)
-        return entry
-
-    def enable(self, name: str) -> PluginEntry:
-        """Lets hosts use a plugin again.
-
-        Raises:
-            InstallError: There is none of that name.
-        """
-        return self._switched(name, enabled=True)
-
-    def disable(self, name: str) -> PluginEntry:
-        """Keeps a plugin installed and lets no host use it.
-
-        Raises:
-            InstallError: There is none of that name.
-        """
-        return self._switched(name, enabled=False)
-
-    def sweep(self) -> None:
-        """Removes what killed installations left, and replaced environments that nobody runs any more.
-
-        Raises:
-            InstallError: plugins.lock cannot be read; then nothing is removed.
-        """
-        if self._folders.root.is_dir():
-            with self._lock.guard():
-                self._swept(self._lock.read())
-
-    def _swept(self, entries: Entries) -> None:
-        self._folders.sweep(frozenset(entry.folder.name for entry in entries.values()))
-
-    def _switched(self, name: str, *, enabled: bool) -> PluginEntry:
-        with self._lock.guard():
-            entries = self._lock.read()
-            entry = replace(_found(entries, name), enabled=enabled)
-            self._lock.write((entries | {entry.key: entry}).values())
-        return entry
 
     async def _install(self, order: Order, check: Callable[[Entries, str], None], name: str) -> PluginEntry:
         staging = Staging()
@@ -236,7 +119,8 @@ class PluginStore:
         finally:
             if staging.hold is not None:
                 staging.hold.release()
-            await to_the_end(self.sweep)
+            with suppress(InstallError):  # what happened before is what to tell; the next start sweeps
+                await to_the_end(self.sweep)
 
     def _begin(self, staging: Staging, order: Order, check: Callable[[Entries, str], None], name: str) -> None:
         with self._lock.guard():
@@ -253,9 +137,9 @@ class PluginStore:
             check(entries, entry.key)
             if entry.key in entries:
                 entry = replace(entry, enabled=entries[entry.key].enabled)
-            self._lock.write((entries | {entry.key: entry}).values())
             if staging.hold is not None:
-                staging.hold.release()  # from here on it is installed, and whoever runs it may hold it
+                staging.hold.share()  # from here on whoever runs it may hold it too
+            self._lock.write((entries | {entry.key: entry}).values())
         return entry
 
     def _tool(self) -> Installer:
@@ -263,13 +147,6 @@ class PluginStore:
             return self._installer
         uv = find_uv()
         return UvInstaller(uv, self._sources) if uv else PipInstaller(self._sources)
-
-
-def _found(entries: Entries, name: str) -> PluginEntry:
-    entry = entries.get(canonicalize_name(name))
-    if entry is None:
-        raise InstallError(Reason.UNKNOWN, f"there is no installed plugin {name!r}; {near_matches(name, entries)}")
-    return entry
 
 
 def _check_absent(entries: Entries, name: str) -> None:
