@@ -127,6 +127,7 @@ class RunLayers:
             await onion.close()
 
     async def _call_passage(self, onion: Onion[R, T], request: R, end: type[T]) -> AsyncGenerator[T, None]:
+        self.interruption.check()
         done = False
         try:
             async for item in onion.open(request):

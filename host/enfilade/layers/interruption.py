@@ -9,6 +9,9 @@ from enfilade_sdk.errors import EnfiladeError
 
 T = TypeVar("T")
 
+GRACE = 0.01
+"""Seconds from an interruption to the stop, in which what was said before it still arrives."""
+
 
 class Interruption:
     """Stands at both ends of one run's messages.
@@ -29,8 +32,8 @@ class Interruption:
         """Makes the stream raise this error now. The first error counts, and none after the end."""
         if self.error is None:
             self.error = error
-            # Not at once: whoever calls may be the task that reads the stream, from inside it.
-            asyncio.get_running_loop().call_soon(self._stop)
+            # Never at once: whoever calls may be the task that reads the stream, from inside it.
+            asyncio.get_running_loop().call_later(GRACE, self._stop)
 
     async def next(self, stream: AsyncGenerator[T, None]) -> T | None:
         """The next item of the outermost stream; None at its end. Always give the same stream.
@@ -61,6 +64,7 @@ class Interruption:
         try:
             async for item in stream:
                 yield item
+            self.check()
         except asyncio.CancelledError:
             self._take_back()
             raise

@@ -70,10 +70,9 @@ class Observed(Generic[R, T]):
             looking = look(self.open)
             while (item := await self._step(looking, watch)) is not None:
                 yield item
-        except Exception as error:
-            if error is self._error:
-                raise
-            _log.error("the observing layer %s is left out: %s", self._name, _words(error), exc_info=error)
+        except Exception as error:  # noqa: BLE001 - whatever a layer does, the stream goes on
+            if error is not self._error:
+                _log.error("the observing layer %s is left out: %s", self._name, _words(error), exc_info=error)
         finally:
             watch.stop()
             if looking is not None:
@@ -143,7 +142,7 @@ class _Watch:
         self._patience = patience
         self._turn = turn
         self._seen: tuple[asyncio.Task[object] | None, int | None] = (None, None)
-        self._sent = False
+        self._sent = 0
         self._timer = asyncio.get_running_loop().call_later(patience, self._look)
 
     def stop(self) -> None:
@@ -158,16 +157,16 @@ class _Watch:
         """
         task = asyncio.current_task()
         if self._sent and task is not None:
-            self._sent = False
-            task.uncancel()
+            while self._sent:
+                self._sent -= 1
+                task.uncancel()
             raise ObserverError(f"it kept an item for more than {self._patience:g} s")
 
     def _look(self) -> None:
         now = (self.reader, self._turn())
         if self.reader is not None and now[1] is not None and now == self._seen:
-            self._sent = True
+            self._sent += 1
             self.reader.cancel()
-            return
         self._seen = now
         self._timer = asyncio.get_running_loop().call_later(self._patience, self._look)
 
