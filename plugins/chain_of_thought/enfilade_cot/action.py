@@ -7,6 +7,7 @@ from enfilade_cot.call_form import NamedCall
 from enfilade_cot.labels import Hold, Kind, Label
 from enfilade_cot.names import clean
 from enfilade_cot.object_text import ObjectText, Reading
+from enfilade_cot.quiet import Quiet
 from enfilade_cot.shapes import steps, thought
 from enfilade_cot.spacing import BREAKS, space_end
 from enfilade_cot.tape import Tape
@@ -25,6 +26,10 @@ class ActionHead:
         self._object: ObjectText | None = None
         self._fresh = False
         self._fenced = False
+
+    def quiet(self, tape: Tape) -> Quiet | None:  # noqa: ARG002 - as every part has it
+        """Strings in an object go by."""
+        return self._object.quiet() if self._object else None
 
     def step(self, tape: Tape) -> Turn | None:
         """Finds out what it is, then reads it."""

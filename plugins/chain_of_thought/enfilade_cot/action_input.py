@@ -9,6 +9,7 @@ from enfilade_cot.input_text import finish
 from enfilade_cot.labels import Hold, Kind
 from enfilade_cot.lines import Lines, line_pattern
 from enfilade_cot.object_text import ObjectText, Reading
+from enfilade_cot.quiet import Quiet
 from enfilade_cot.spacing import BREAKS, GAP, space_end
 from enfilade_cot.tape import Tape
 from enfilade_cot.turns import Fence, ToAwaitInput, ToDrop, ToInput, ToInputText, Turn
@@ -91,6 +92,10 @@ class ActionInput:
         self._fence: Fence | None = None
         self._fresh = False
         self._white = ""
+
+    def quiet(self, tape: Tape) -> Quiet | None:  # noqa: ARG002 - as every part has it
+        """Strings in an object go by."""
+        return self._object.quiet() if self._object else None
 
     def step(self, tape: Tape) -> Turn | None:
         """Finds out what it is, then reads it."""

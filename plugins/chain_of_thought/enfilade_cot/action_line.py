@@ -7,6 +7,7 @@ from enfilade_cot.call_form import NamedCall, read_call
 from enfilade_cot.events import Answer
 from enfilade_cot.labels import Hold, Kind, Label
 from enfilade_cot.names import clean, is_final, is_none
+from enfilade_cot.quiet import Quiet
 from enfilade_cot.shapes import answer_text
 from enfilade_cot.spacing import BREAKS, trim
 from enfilade_cot.tape import Tape
@@ -45,6 +46,10 @@ class ActionLine:
         self._tail = ""  # of the line, for looking whether its brackets are closed
         self._calling = False
         self._fresh = False
+
+    def quiet(self, tape: Tape) -> Quiet | None:  # noqa: ARG002 - as every part has it
+        """Everything is looked at."""
+        return None
 
     def step(self, tape: Tape) -> Turn | None:
         """Reads on."""

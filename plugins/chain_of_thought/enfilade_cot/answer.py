@@ -3,6 +3,7 @@
 from enfilade_cot.events import Answer
 from enfilade_cot.labels import Hold, Kind, Label
 from enfilade_cot.object_text import ObjectText, Reading
+from enfilade_cot.quiet import Quiet
 from enfilade_cot.shapes import FIRST_KEYS, answer_text, letters, steps
 from enfilade_cot.spacing import space_end, trim
 from enfilade_cot.tape import NEAR, Tape
@@ -23,10 +24,11 @@ class FinalAnswer:
         self._opened = False
         tape.settle(Answer(""))
 
-    @property
-    def idle(self) -> bool:
-        """Whether text without white space at its end may go out without being looked at."""
-        return self._opened and self._trimmer.idle
+    def quiet(self, tape: Tape) -> Quiet | None:  # noqa: ARG002 - as every part has it
+        """Everything goes by, save an object at its start."""
+        if self._object is not None and not self._opened:
+            return self._object.quiet()
+        return self._trimmer.quiet("") if self._opened else None
 
     def step(self, tape: Tape) -> Turn | None:
         """Gives out what is there."""
@@ -81,6 +83,10 @@ class NamedAnswer:
         self._object: ObjectText | None = None
         self._labelled = False
         tape.line_start = True
+
+    def quiet(self, tape: Tape) -> Quiet | None:  # noqa: ARG002 - as every part has it
+        """Strings in an object go by."""
+        return self._object.quiet() if self._object else None
 
     def step(self, tape: Tape) -> Turn | None:
         """Looks for the label, then for a quote."""

@@ -8,6 +8,7 @@ from enfilade_cot.events import Action
 from enfilade_cot.labels import Hold, Kind
 from enfilade_cot.names import clean, is_final
 from enfilade_cot.object_text import ObjectText, Reading
+from enfilade_cot.quiet import Quiet
 from enfilade_cot.shapes import FIRST_KEYS, Step, keys, letters, name_in, steps, thought
 from enfilade_cot.spacing import BREAKS, GAP, SPACE, space_end
 from enfilade_cot.tape import NEAR, Tape
@@ -30,6 +31,10 @@ class Candidate:
         self._turn = turn
         self._object = ObjectText(tape, stream=not turn.lead.introduced)
         self._steps: list[Step] = []
+
+    def quiet(self, tape: Tape) -> Quiet | None:  # noqa: ARG002 - as every part has it
+        """Strings in an object go by."""
+        return self._object.quiet()
 
     def step(self, tape: Tape) -> Turn | None:
         """Reads the object, then looks behind it."""

@@ -2,8 +2,10 @@
 
 import re
 
+from enfilade_cot.events import Dropped
 from enfilade_cot.labels import Hold, Kind
 from enfilade_cot.lines import Lines, line_pattern
+from enfilade_cot.quiet import Quiet, quiet_as
 from enfilade_cot.spacing import GAPS
 from enfilade_cot.tags import CALL_END
 from enfilade_cot.tape import Tape
@@ -13,6 +15,9 @@ _REST = re.compile(rf"[{GAPS}\n\r`~*)\]}},;]+")
 _TAG_START = re.compile(r"<(?:/[a-z_]{0,20})?\s{0,8}\Z", re.IGNORECASE)
 
 
+_ALL = quiet_as(Dropped, "")
+
+
 class Drop:
     """What follows an action, up to the end of the reply.
 
@@ -20,18 +25,22 @@ class Drop:
     """
 
     def __init__(self) -> None:
-        self.begun = False
+        self._begun = False
+
+    def quiet(self, tape: Tape) -> Quiet | None:  # noqa: ARG002 - as every part has it
+        """Everything goes by."""
+        return _ALL if self._begun else None
 
     def step(self, tape: Tape) -> Turn | None:
         """Drops."""
-        while not self.begun and tape.pos < len(tape.buf):
+        while not self._begun and tape.pos < len(tape.buf):
             if tape.buf[tape.pos] == "<":
                 found = CALL_END.match(tape.buf, tape.pos)
                 if found is None and not tape.eof and _TAG_START.match(tape.buf, tape.pos):
                     return None
             else:
                 found = _REST.match(tape.buf, tape.pos)
-            self.begun = found is None
+            self._begun = found is None
             tape.take(found.end() if found else tape.pos)
         tape.drop(tape.take(len(tape.buf)))
         return None

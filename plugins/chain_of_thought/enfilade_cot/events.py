@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
+from enfilade_cot.spacing import trim
+
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 """A value that JSON can carry."""
 
@@ -93,3 +95,14 @@ def _sort(event: Event) -> tuple[type[Thought] | type[Answer] | type[Dropped], b
     if isinstance(event, Thought):
         return Thought, event.reasoning
     return (type(event), False) if isinstance(event, Answer | Dropped) else None
+
+
+def spoken(events: Iterable[Event]) -> str:
+    """The answer of a reply without action, answer and error: its thought text from the last mark on, trimmed."""
+    pieces: list[str] = []
+    for event in events:
+        if isinstance(event, Mark):
+            pieces.clear()
+        elif isinstance(event, Thought) and not event.reasoning:
+            pieces.append(event.text)
+    return trim("".join(pieces))

@@ -2,10 +2,12 @@
 
 import re
 
+from enfilade_cot.events import Thought
 from enfilade_cot.fences import closing
 from enfilade_cot.labels import Hold
 from enfilade_cot.lines import Lines, line_pattern
-from enfilade_cot.spacing import INDENT_LIMIT, SPACE, space_end
+from enfilade_cot.quiet import Quiet, quiet_as
+from enfilade_cot.spacing import BREAKS, INDENT_LIMIT, SPACE, space_end
 from enfilade_cot.tape import Tape
 from enfilade_cot.turns import ToCandidate, ToFence, ToProse, ToWholeFence, Turn
 
@@ -23,7 +25,8 @@ class FenceText(Lines):
     """The inside of a code block, up to its closing line; labels in it are text."""
 
     def __init__(self, tape: Tape, turn: ToFence) -> None:
-        super().__init__(line_pattern(f"{re.escape(turn.fence.char)}{{3}}|{tape.grammar.head}"))
+        pattern = line_pattern(f"{re.escape(turn.fence.char)}{{3}}|{tape.grammar.head}")
+        super().__init__(pattern, quiet_as(Thought, BREAKS))
         self._turn = turn
         self._peek = turn.peek
         tape.line_start = True
@@ -41,6 +44,10 @@ class FenceText(Lines):
             self._peek = False
             tape.think(self._turn.opener)
         return super().step(tape)
+
+    def quiet(self, tape: Tape) -> Quiet | None:
+        """None while it is not decided."""
+        return None if self._peek else super().quiet(tape)
 
     def head(self, tape: Tape) -> Turn | Hold | None:
         """The closing line, or a label: should the block never be closed, it was not meant to be inside."""

@@ -18,7 +18,8 @@ class Form(NamedTuple):
 
 def chars(allowed: str, least: int = 1, most: int = 1) -> Form:
     """A run of characters out of a class (`[...]` or one escaped character)."""
-    return Form(f"{allowed}{{{least},{most}}}", rf"{allowed}{{0,{most}}}\Z")
+    whole = allowed if least == most == 1 else f"{allowed}{{{least},{most}}}"
+    return Form(whole, rf"{allowed}{{0,{most}}}\Z")
 
 
 def word(text: str) -> Form:

@@ -9,11 +9,16 @@ from enfilade_cot.forms import Form, chars, choice, maybe, named, sequence, with
 from enfilade_cot.labels import Hold, Kind, Label, LabelSet
 from enfilade_cot.spacing import BREAKS, GAP, INDENT_LIMIT
 
-COLON: Final = "[:\uff1a\ufe55\ufe13]"
+COLONS: Final = ":\uff1a\ufe55\ufe13"
+COLON: Final = f"[{COLONS}]"
 """Ends a label: the ASCII colon, the full-width one, and their small and vertical forms."""
 
 HEAD_LIMIT: Final = INDENT_LIMIT + 96
 """No label is longer, its indentation and markup included."""
+
+
+_SHORT = 24
+_REMEMBERED = 4096
 
 
 class Inline(NamedTuple):
@@ -47,13 +52,14 @@ class Grammar:
         """A pattern of a whole label, those included that count only after the name of an action."""
         self.head = strict.whole
         """A pattern of a whole label."""
+        self._heads: dict[str, Hold | None] = {}
         self._unlike = re.compile(_unlike(words), re.IGNORECASE)
         inline = {p for kind in (Kind.ACTION, Kind.INPUT, Kind.ANSWER) for p in words.get(kind, ())}
         phrases = _phrases(inline).whole
         self._inline = re.compile(rf"(?P<quote>[`\"'>|]{GAP}?)?(?<!\w)(?P<phrase>{phrases})\*{{0,3}}\Z", re.IGNORECASE)
         endings = sorted({p[-3:] for p in inline if " " not in p[-3:]} | {p.split()[-1] for p in inline} | {"*"})
-        self.inline_colon = f"(?:{'|'.join(f'(?<={re.escape(e[-3:])})' for e in endings)}){COLON}"
-        """Finds the colons before which `inline` may find something."""
+        self.before_colon = f"(?:{'|'.join(f'(?<={re.escape(e[-3:])}{COLON})' for e in endings)})"
+        """Looks back, from behind a colon, whether `inline` may find something before it."""
         self._find = re.compile(f"[{BREAKS}](?={self.head})", re.IGNORECASE)
 
     def inline(self, text: str) -> Inline | None:
@@ -76,6 +82,23 @@ class Grammar:
         Returns:
             The label, None when there is none, or `Hold.MORE` while there could still be one.
         """
+        if not eof and len(text) - at <= _SHORT and not loose:
+            return self._short(text, at)
+        return self._match(text, at, eof=eof, loose=loose)
+
+    def _short(self, text: str, at: int) -> Label | Hold | None:
+        """A text of one character more each time is looked at again and again: remembers what was not decided."""
+        head = text[at:]
+        if head in self._heads:
+            return self._heads[head]
+        found = self._match(text, at, eof=False, loose=False)
+        if not isinstance(found, Label):
+            if len(self._heads) >= _REMEMBERED:
+                self._heads.clear()
+            self._heads[head] = found
+        return found
+
+    def _match(self, text: str, at: int, *, eof: bool, loose: bool) -> Label | Hold | None:
         if self._unlike.match(text, at):
             return None
         found = self._label[loose].match(text, at)

@@ -1,14 +1,22 @@
 """An input that is text: a sentence, a query, code."""
 
+import re
+
 from enfilade_cot.actions import CUT, TOO_LONG
-from enfilade_cot.events import Action, Json
+from enfilade_cot.events import Action, Event, Json
 from enfilade_cot.fences import closing, opening
-from enfilade_cot.labels import Hold
+from enfilade_cot.labels import Hold, Kind, Label
 from enfilade_cot.lines import Lines, line_pattern
+from enfilade_cot.quiet import quiet_held
 from enfilade_cot.reader import read_whole
-from enfilade_cot.spacing import trim
+from enfilade_cot.spacing import BREAKS, GAP, SPACE, trim, trim_end
 from enfilade_cot.tape import Tape
 from enfilade_cot.turns import Draft, Fence, ToDrop, ToInputText, Turn
+
+_QUOTED_LINE = re.compile(rf"{SPACE}*(\"(?:[^\"\\{BREAKS}]|\\.)*\"|'[^'{BREAKS}]*'|`[^`{BREAKS}]*`){GAP}*[{BREAKS}]")
+"""A first line that is one quoted text, with more lines behind it, which are no part of it."""
+
+_STOP_WORD = 40
 
 _PAIRS = {"`": "`", "'": "'", "\u201c": "\u201d"}
 
@@ -17,7 +25,8 @@ class InputText(Lines):
     """Holds the text up to the next label outside code blocks, or up to the end of the block it stands in."""
 
     def __init__(self, tape: Tape, turn: ToInputText) -> None:
-        super().__init__(line_pattern(rf"`{{3}}|~{{3}}|{tape.grammar.head}"))
+        super().__init__(line_pattern(rf"`{{3}}|~{{3}}|{tape.grammar.head}"), quiet_held(BREAKS, self._take))
+        self._most = tape.max_object
         self._draft = turn.draft
         self._outer = turn.fence
         self._inner: Fence | None = None
@@ -67,6 +76,13 @@ class InputText(Lines):
         self._size += end - tape.pos
         self._pieces.append(tape.take(end))
 
+    def _take(self, text: str) -> list[Event] | None:
+        if self._size + len(text) > self._most:
+            return None
+        self._size += len(text)
+        self._pieces.append(text)
+        return []
+
     def ended(self, tape: Tape) -> Turn | None:
         """The reply ends: so does the input, at the label in a block that was never closed if there is one."""
         if self._size > tape.max_object:
@@ -76,14 +92,20 @@ class InputText(Lines):
             return ToDrop()
         upto = len(self._pieces) if self._label_inside is None else self._label_inside
         rest = "".join(self._pieces[upto:])
-        turn = self._finish(tape, "".join(self._pieces[:upto]), code=self._outer is not None)
+        text = "".join(self._pieces[:upto])
+        kept = text if self._outer else text[: _before_stop_word(tape, text)]
+        turn = self._finish(tape, kept, code=self._outer is not None)
+        tape.drop(text[len(kept) :])
         tape.push_back(rest)
         return turn
 
     def _finish(self, tape: Tape, text: str, *, code: bool = False) -> Turn:
         draft = self._draft
-        value = _code(text) if code else input_value(text)
+        quoted = None if code else _QUOTED_LINE.match(text)
+        value = _code(text) if code else input_value(quoted[1] if quoted else text)
         tape.settle(Action(draft.name, value, draft.raw + text, draft.name in tape.tools))
+        if quoted:
+            tape.drop(text[quoted.end() :].lstrip())
         return ToDrop()
 
 
@@ -98,6 +120,14 @@ def input_value(text: str) -> Json:
     if len(text) > 1 and _PAIRS.get(text[0]) == text[-1] and text[-1] not in text[1:-1]:
         return text[1:-1]
     return text
+
+
+def _before_stop_word(tape: Tape, text: str) -> int:
+    """Where the last line starts if it is the stop word without its colon, else the end."""
+    line = max(text.rfind("\n"), text.rfind("\r")) + 1
+    last = trim_end(text[line:])
+    label = tape.grammar.match(last + ":", 0, eof=True) if line and len(last) <= _STOP_WORD else None
+    return line if isinstance(label, Label) and label.kind is Kind.OBSERVATION else len(text)
 
 
 def _code(text: str) -> Json:

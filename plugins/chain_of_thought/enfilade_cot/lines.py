@@ -2,17 +2,26 @@
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
 from enfilade_cot.labels import Hold
+from enfilade_cot.quiet import Quiet
 from enfilade_cot.spacing import BREAKS, GAP, INDENT_LIMIT
 from enfilade_cot.tape import Tape
 from enfilade_cot.turns import Turn
 
 
-def line_pattern(heads: str, elsewhere: str = "") -> re.Pattern[str]:
-    """Finds the end of each line before one that begins with one of `heads`, and `elsewhere` within a line."""
-    begins = f"[{BREAKS}](?={GAP}{{0,{INDENT_LIMIT}}}(?:{heads}))"
-    return re.compile(f"{begins}|{elsewhere}" if elsewhere else begins, re.IGNORECASE)
+def line_pattern(heads: str, elsewhere: Mapping[str, str] | None = None) -> re.Pattern[str]:
+    """Finds the end of each line before one that begins with one of `heads`, and what matters within a line.
+
+    Args:
+        heads: What a line may begin with, behind blanks.
+        elsewhere: A class of characters (its inside), and what must stand behind, or look back from behind, one of
+            them. All first characters make one class, which is what the search is fast at.
+    """
+    rests = {BREAKS: f"(?={GAP}{{0,{INDENT_LIMIT}}}(?:{heads}))"} | dict(elsewhere or {})
+    found = "|".join(f"(?<=[{first}]){rest}" for first, rest in rests.items())
+    return re.compile(f"[{''.join(rests)}](?:{found})", re.IGNORECASE)
 
 
 class Lines(ABC):
@@ -20,10 +29,12 @@ class Lines(ABC):
 
     Args:
         pattern: Made by `line_pattern`.
+        quiet: How text in the middle of a line may go by.
     """
 
-    def __init__(self, pattern: re.Pattern[str]) -> None:
+    def __init__(self, pattern: re.Pattern[str], quiet: Quiet | None = None) -> None:
         self._search = pattern.search
+        self._quiet = quiet
 
     def step(self, tape: Tape) -> Turn | None:
         """Goes on as far as can be decided; gives what comes next, or None while this goes on."""
@@ -58,6 +69,10 @@ class Lines(ABC):
     def ended(self, tape: Tape) -> Turn | None:  # noqa: ARG002 - what most texts do
         """Meets the end of the reply."""
         return None
+
+    def quiet(self, tape: Tape) -> Quiet | None:
+        """How text in the middle of a line may go by."""
+        return None if tape.line_start else self._quiet
 
     def _run_on(self, tape: Tape) -> Turn | Hold | None:
         found = self._search(tape.buf, tape.pos)

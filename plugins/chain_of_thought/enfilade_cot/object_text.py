@@ -2,9 +2,10 @@
 
 from enum import Enum, auto
 
-from enfilade_cot.events import Answer
+from enfilade_cot.events import Answer, Event
 from enfilade_cot.labels import Hold
 from enfilade_cot.names import clean, is_final
+from enfilade_cot.quiet import Quiet, quiet_held
 from enfilade_cot.reader import Reader, Status
 from enfilade_cot.shapes import ANSWER_KEY, INPUT_KEYS, WRAPPERS, letters, name_in, thought
 from enfilade_cot.tape import Tape
@@ -59,6 +60,23 @@ class ObjectText:
             self._give_answer()
             return self._progress()
         return Reading.TOO_LONG if self._size > tape.max_object else self._progress()
+
+    def quiet(self) -> Quiet | None:
+        """How the inside of a string may go by."""
+        closer = self.reader.plain_closer
+        if closer is None:
+            return None
+        if self.answered:
+            return self._trimmer.quiet(closer + "\\") if self.reader.streaming else None
+        return quiet_held(closer + "\\", self._hold)
+
+    def _hold(self, text: str) -> list[Event] | None:
+        if self._size + len(text) > self._tape.max_object:
+            return None
+        self._size += len(text)
+        self._pieces.append(text)
+        self.reader.pass_plain(text)
+        return []
 
     def cut_to_size(self) -> str:
         """Puts what is too much back, so that the place does not depend on the chunks; gives the rest."""

@@ -1,6 +1,5 @@
 """Finds thoughts, actions and the answer in a reply of a model, while it arrives."""
 
-import re
 from collections.abc import Collection
 from typing import Protocol
 
@@ -17,7 +16,8 @@ from enfilade_cot.input_text import InputText
 from enfilade_cot.labels import ENGLISH, LabelSet
 from enfilade_cot.plain_object import PlainObject
 from enfilade_cot.prose import Prose
-from enfilade_cot.tape import Tape
+from enfilade_cot.quiet import LOUD, Quiet
+from enfilade_cot.tape import CONTEXT, Tape
 from enfilade_cot.thinking import Thinking
 from enfilade_cot.turns import (
     ToAction,
@@ -55,16 +55,15 @@ MAX_OBJECT = 1 << 20
 MIN_OBJECT = 4096
 """No limit is smaller, so that a key always fits in."""
 
-_FEED_STOPS = "\n\r:\uff1a\ufe55\ufe13{<"
-_STOP = re.compile(f"[{_FEED_STOPS}]")
-_STOPS = frozenset(_FEED_STOPS)
-
 
 class State(Protocol):
     """A part of the parser."""
 
     def step(self, tape: Tape) -> Turn | None:
         """Reads on; gives what comes next, or None while more text is needed."""
+
+    def quiet(self, tape: Tape) -> Quiet | None:
+        """How text may go by without being looked at, once all that is there was."""
 
 
 class Parser:
@@ -93,8 +92,9 @@ class Parser:
         self._tape = Tape(self._tools, grammar, max(MIN_OBJECT, max_object), self._reread)
         self._prose = Prose(self._tape)
         self._state: State = Thinking(self._tape) if thinking else self._prose
-        self._quiet = False
         self._over = False
+        self._remember = self._tape.remember
+        self._hear(LOUD)
 
     def feed(self, text: str) -> list[Event]:
         """Takes the next chunk.
@@ -105,11 +105,13 @@ class Parser:
         Returns:
             What can be said now; thought and answer leave as soon as they cannot be a label any more.
         """
-        if self._quiet and text and (text not in _STOPS if len(text) == 1 else _STOP.search(text) is None):
-            self._tape.skip(text)
-            return [Thought(text)]
-        if not text:
-            return []
+        if len(text) == 1:
+            if self._stops is not None and text not in self._stops:
+                self._remember(text)
+                return [self._make(text)]
+        elif self._search(text) is None:
+            self._remember(text[-CONTEXT:])
+            return [self._make(text)]
         return self._feed(text)
 
     def finish(self, cut: bool = False) -> list[Event]:
@@ -126,18 +128,26 @@ class Parser:
         self._tape.end(cut=cut)
         self._run()
         self._over = True
-        self._quiet = False
+        self._hear(LOUD)
         self._conclude()
         return self._taken()
 
     def _feed(self, text: str) -> list[Event]:
         tape = self._tape
+        if self._second(text) is None:
+            events = self._take(text)
+            if events is not None:
+                self._hear(self._state.quiet(tape) or LOUD)
+                return events
         if self._over:
-            return [Dropped(text)]
+            return [Dropped(text)] if text else []
         tape.load(text)
         self._run()
-        self._quiet = self._state is self._prose and not tape.line_start and tape.pos == len(tape.buf)
+        self._hear((self._state.quiet(tape) if tape.pos == len(tape.buf) else None) or LOUD)
         return self._taken()
+
+    def _hear(self, quiet: Quiet) -> None:
+        self._stops, self._search, self._make, self._second, self._take = quiet
 
     def _taken(self) -> list[Event]:
         events, self._tape.out = self._tape.out, []

@@ -1,6 +1,7 @@
 """An object that is text: what stands in its strings is neither label nor fence."""
 
 from enfilade_cot.labels import Hold
+from enfilade_cot.quiet import Quiet
 from enfilade_cot.reader import Reader, Status
 from enfilade_cot.spacing import BREAKS, LINE_BREAK
 from enfilade_cot.tape import Tape
@@ -21,6 +22,10 @@ class PlainObject:
         self._held: list[str] | None = None
         self._size = 0
         tape.line_start = False
+
+    def quiet(self, tape: Tape) -> Quiet | None:  # noqa: ARG002 - as every part has it
+        """Everything is looked at."""
+        return None
 
     def step(self, tape: Tape) -> Turn | None:
         """Reads on."""

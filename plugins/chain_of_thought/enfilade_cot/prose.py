@@ -2,11 +2,13 @@
 
 import re
 
-from enfilade_cot.events import Mark
+from enfilade_cot.events import Mark, Thought
 from enfilade_cot.fences import opening
+from enfilade_cot.grammar import COLONS
 from enfilade_cot.labels import Hold, Kind, Label
 from enfilade_cot.lines import Lines, line_pattern
 from enfilade_cot.names import clean
+from enfilade_cot.quiet import quiet_as
 from enfilade_cot.spacing import (
     BLANK_LINES,
     BREAKS,
@@ -49,7 +51,9 @@ INVENTED = (
 _OBJECT_NEXT = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}(?:[{{\[]|`{{3}})")
 _OBJECT_MAYBE = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}`{{0,2}}\Z")
 _ACTION_LINE = re.compile(rf"(?i:action)\*{{0,3}}:\*{{0,3}}([^{BREAKS}{{\[(]{{1,100}})[{BREAKS}]{{1,4}}\Z")
-_KEY = re.compile(r"[\"'\u201c\u2018_]|[^\W\d]")
+_NEAR = f"{SPACE}{{0,{INDENT_LIMIT}}}"
+_OBJECT = re.compile(rf"(?:\[{_NEAR})?\{{{_NEAR}(?:[\"'\u201c\u2018_]|[^\W\d])")
+_OBJECT_START = re.compile(rf"(?:\[{_NEAR})?(?:\{{{_NEAR})?\Z")
 
 
 class Prose(Lines):
@@ -57,8 +61,9 @@ class Prose(Lines):
 
     def __init__(self, tape: Tape) -> None:
         heads = rf"[{{<\[]|`{{3}}|~{{3}}|{tape.grammar.head}"
-        braces = rf"\{{(?={SPACE}{{0,{INDENT_LIMIT}}}[\"'])"
-        super().__init__(line_pattern(heads, f"{CLOSE}|{braces}|{tape.grammar.inline_colon}"))
+        elsewhere = {"<": CLOSE.removeprefix("<"), "{": f"(?={SPACE}{{0,{INDENT_LIMIT}}}[\"'])"}
+        pattern = line_pattern(heads, elsewhere | {COLONS: tape.grammar.before_colon})
+        super().__init__(pattern, quiet_as(Thought, f"{BREAKS}{COLONS}{{<"))
         self._after_label = False
         self._carry = ""
 
@@ -126,12 +131,9 @@ class Prose(Lines):
         return None
 
     def _object(self, tape: Tape, start: int) -> Turn | Hold | None:
-        inside = space_end(tape.buf, start + 1, INDENT_LIMIT)
-        if inside == len(tape.buf) and inside - start <= INDENT_LIMIT and not tape.eof:
+        if not tape.eof and _OBJECT_START.match(tape.buf, start):
             return Hold.MORE
-        is_list = tape.buf[start] == "["
-        fits = tape.buf.startswith("{", inside) if is_list else _KEY.match(tape.buf, inside)
-        if not fits or tape.offset < tape.guard:
+        if tape.offset < tape.guard or not _OBJECT.match(tape.buf, start):
             return self._plain(tape)
         return ToCandidate(lead(tape))
 

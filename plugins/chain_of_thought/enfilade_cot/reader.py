@@ -105,6 +105,22 @@ class Reader:
         """Whether a string is open."""
         return self._string is not None
 
+    @property
+    def plain_closer(self) -> str | None:
+        """What ends the string that is open, if it is a value in single quotes; its text may then be passed on."""
+        string = self._string
+        return string.closer if string is not None and string.plain else None
+
+    @property
+    def streaming(self) -> bool:
+        """Whether the string that is open is the one the tap asked for."""
+        return self._streamed and self._string is not None
+
+    def pass_plain(self, text: str) -> None:
+        """Takes text of the open string, without its closing quote and without a backslash."""
+        if self._string is not None:
+            self._string.pieces.append(text)
+
     def advance(self, text: str, at: int, *, eof: bool) -> int:
         """Reads on.
 

@@ -137,7 +137,11 @@ def _steps(value: Json, tools: frozenset[str], *, labelled: bool, depth: int) ->
     final = _first(value, (ANSWER_KEY,))
     if final is not None:
         return [Step("", answer_text(final[1]))]
-    return _wrapped(value, tools, labelled=labelled, depth=depth)
+    wrapped = _wrapped(value, tools, labelled=labelled, depth=depth)
+    if wrapped is None:
+        nameless = _first(value, NAME_KEYS)
+        return [] if nameless and nameless[1] is None else None
+    return wrapped
 
 
 def _named(named: tuple[str, str], value: Mapping[str, Json], tools: frozenset[str]) -> list[Step]:

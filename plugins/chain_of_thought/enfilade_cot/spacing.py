@@ -23,33 +23,35 @@ SPACE_RUN = re.compile(f"{SPACE}*")
 BLANK_LINES = re.compile(f"(?:{GAP}{{0,{INDENT_LIMIT}}}[{BREAKS}])+")
 LINE_BREAK = re.compile(f"[{BREAKS}]")
 
-_CHARACTERS = (
+WHITE = (
     "\t\n\x0b\x0c\r\x85 \xa0\u1680"
     + "".join(map(chr, range(0x2000, 0x200C)))
     + "\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
 )
+"""All of them, line breaks included, one by one."""
 
-WHITE = frozenset(_CHARACTERS)
-"""All of them, one by one."""
+_NO_BLANK = frozenset(map(chr, range(0x21, 0x7F)))
 
 
 def trim(text: str) -> str:
     """The text without white space at its ends."""
-    return text.strip(_CHARACTERS)
+    return text.strip(WHITE)
 
 
 def trim_end(text: str) -> str:
     """The text without white space at its end."""
-    return text.rstrip(_CHARACTERS)
+    return text.rstrip(WHITE)
 
 
 def trim_start(text: str) -> str:
     """The text without white space at its start."""
-    return text.lstrip(_CHARACTERS)
+    return text.lstrip(WHITE)
 
 
 def indent_end(text: str, at: int) -> int:
     """Where the blanks at `at` end; one more than `INDENT_LIMIT` are counted at most."""
+    if text[at : at + 1] in _NO_BLANK:  # most lines: no need for a pattern
+        return at
     return _end(INDENT.match(text, at), at)
 
 

@@ -32,6 +32,8 @@ class StringReader:
 
     Attributes:
         place: What the string is.
+        closer: What closes it.
+        plain: Whether nothing but its closing quote and escapes matter in it.
         pieces: What was read so far, decoded.
         done: Whether the closing quote was read.
         broken: Whether it cannot be what it should be (a key of `MAX_KEY` characters).
@@ -42,9 +44,10 @@ class StringReader:
         self.pieces: list[str] = []
         self.done = False
         self.broken = False
-        self._closer = OPENERS[quote]
-        self._run = _RUNS[self._closer]
+        self.closer = OPENERS[quote]
+        self._run = _RUNS[self.closer]
         self._quoting = quoting
+        self.plain = not triple and place is not Place.KEY
         self._triple = triple
         self._length = 0
 

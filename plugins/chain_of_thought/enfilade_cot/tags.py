@@ -21,8 +21,8 @@ HEAD_START = re.compile(without_names(_HEAD.start), re.IGNORECASE)
 CLOSE = _CLOSE.whole
 """The end of a think block."""
 
-THINK = re.compile(f"(?P<close>{_CLOSE.whole})|{_OPEN.whole}", re.IGNORECASE)
-"""The tags inside a think block."""
+THINK = sequence(word("<"), chars("/", 0, 1), _THINK, _END).whole
+"""The start or the end of a think block."""
 
 _THINK_START = re.compile(choice(_CLOSE, _OPEN).start, re.IGNORECASE)
 _LONGEST = 20

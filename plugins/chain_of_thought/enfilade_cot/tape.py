@@ -1,12 +1,11 @@
 """The reply as it arrives: what is still to be read, what was made of the rest."""
 
-import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from enfilade_cot.events import Action, Answer, Dropped, Event, ParseError, Thought
-from enfilade_cot.grammar import COLON, Grammar
+from enfilade_cot.grammar import COLONS, Grammar
 
 WINDOW = 16_384
 """Characters of a long chunk that are looked at at once, so that putting text back stays cheap."""
@@ -18,8 +17,8 @@ CONTEXT = 200
 NEAR = 1024
 """Characters of white space behind an object or a code block that are held until it is known what follows."""
 
-COLONS = re.compile(COLON)
 
+_COLONS = frozenset(COLONS)
 _SEEN = 3
 """Characters before a colon that a pattern looks back at."""
 
@@ -90,6 +89,8 @@ class Tape:
         self._ended = False
         self._pending: list[tuple[str, int]] = []
         self._recent: deque[str] = deque(maxlen=CONTEXT)
+        self.remember = self._recent.append
+        """Learns what went by without being looked at, as `before` would give it; `buf` must be used up."""
 
     # ------------------------------------------------------------ text
 
@@ -105,12 +106,12 @@ class Tape:
 
     def load(self, text: str) -> None:
         """Takes a chunk."""
-        self._pending.append((text, 0))
-
-    def skip(self, text: str) -> None:
-        """Counts text that went by without being looked at; `buf` must be used up."""
-        self._base += len(text)
-        self._recent.append(text[-CONTEXT:])
+        if self._pending or len(text) > WINDOW:
+            self._pending.append((text, 0))
+        else:
+            self._base += self.pos
+            self.buf = self.buf[self.pos :] + text
+            self.pos = 0
 
     def end(self, *, cut: bool) -> None:
         """Learns that there is no more text."""
@@ -131,7 +132,7 @@ class Tape:
 
     def look_back(self) -> None:
         """Sees to it that the text before a colon is in `buf`, for patterns that look back at it."""
-        if self.pos < _SEEN and COLONS.search(self.buf, self.pos, self.pos + _SEEN):
+        if self.pos < _SEEN and not _COLONS.isdisjoint(self.buf[self.pos : self.pos + _SEEN]):
             seen = self.before()[-_SEEN:]
             self._base += self.pos - len(seen)
             self.buf = seen + self.buf[self.pos :]

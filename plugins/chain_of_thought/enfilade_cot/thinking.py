@@ -1,14 +1,18 @@
 """Think blocks."""
 
 import re
+from functools import partial
 
-from enfilade_cot.events import Action, Answer, Dropped, Event, Mark, ParseError
+from enfilade_cot.events import Action, Answer, Dropped, Event, Mark, ParseError, Thought
 from enfilade_cot.labels import Hold, Kind
 from enfilade_cot.lines import Lines, line_pattern
-from enfilade_cot.spacing import space_end
+from enfilade_cot.quiet import Quiet, quiet_as, quiet_held
+from enfilade_cot.spacing import BREAKS, space_end
 from enfilade_cot.tags import THINK, unfinished
 from enfilade_cot.tape import Tape
 from enfilade_cot.turns import ToDrop, ToProse, Turn
+
+_reasoning = partial(Thought, reasoning=True)
 
 UNCLOSED = (
     "the think block was never closed, so the action in it may be a mere thought; close it with </think> and write "
@@ -24,7 +28,10 @@ class Thinking(Lines):
     """
 
     def __init__(self, tape: Tape) -> None:
-        super().__init__(line_pattern(tape.grammar.head, THINK.pattern.replace("(?P<close>", "(?:")))
+        pattern = line_pattern(tape.grammar.head, {"<": THINK.removeprefix("<")})
+        super().__init__(pattern, quiet_as(_reasoning, f"{BREAKS}<"))
+        self._noting = quiet_held(f"{BREAKS}<", self._take)
+        self._max_step = tape.max_object
         self._depth = 1
         self._closed = False  # right behind a closing tag that leaves a block open
         self._last_step: list[str] | None = None
@@ -47,15 +54,23 @@ class Thinking(Lines):
         tape.line_start = self._closed = False
         return None
 
+    def quiet(self, tape: Tape) -> Quiet | None:
+        """A step of the draft is noted down as it goes by."""
+        if tape.line_start or self._last_step is None:
+            return super().quiet(tape)
+        return self._noting
+
     def say(self, tape: Tape, end: int) -> None:
         """Reasoning."""
-        text = tape.take(end)
-        tape.think(text, reasoning=True)
+        tape.out += self._take(tape.take(end))
+
+    def _take(self, text: str) -> list[Event]:
         if self._last_step is not None:
             self._last_step.append(text)
             self._size += len(text)
-            if self._size > tape.max_object:
+            if self._size > self._max_step:
                 self._last_step = None
+        return [_reasoning(text)] if text else []
 
     def special(self, tape: Tape, found: re.Match[str]) -> Turn | Hold | None:
         """A tag: a block ends, or one more begins."""

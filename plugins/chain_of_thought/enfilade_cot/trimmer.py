@@ -2,10 +2,14 @@
 
 from collections import deque
 
-from enfilade_cot.spacing import trim_end, trim_start
+from enfilade_cot.events import Answer, Event
+from enfilade_cot.quiet import Quiet, quiet_held, quiet_trimmed
+from enfilade_cot.spacing import WHITE, trim_end, trim_start
 
 LONGEST = 4096
 """White space at the end that is held back; of a longer run, what is too much goes out."""
+
+_WHITE = frozenset(WHITE)
 
 
 class Trimmer:
@@ -15,11 +19,23 @@ class Trimmer:
         self._begun = False
         self._held: deque[str] = deque()
         self._size = 0
+        self._quiets: dict[str, tuple[Quiet, Quiet]] = {}
 
-    @property
-    def idle(self) -> bool:
-        """Whether the text has begun and no white space is held back."""
-        return self._begun and not self._held
+    def quiet(self, stops: str) -> Quiet:
+        """How the text of an answer may go by; right behind white space it is taken with it."""
+        if stops not in self._quiets:
+            idle = quiet_trimmed(Answer, stops, WHITE, self._flow)
+            self._quiets[stops] = idle, quiet_held(stops, self._flow)
+        idle, holding = self._quiets[stops]
+        return idle if self._begun and not self._held else holding
+
+    def _flow(self, text: str) -> list[Event]:
+        if text in _WHITE and self._begun and self._size < LONGEST:
+            self._held.append(text)
+            self._size += 1
+            return []
+        text = self.feed(text)
+        return [Answer(text)] if text else []
 
     def feed(self, text: str) -> str:
         """Takes a piece; gives what can go out."""
