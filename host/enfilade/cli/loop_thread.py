@@ -102,9 +102,10 @@ class LoopThread:
         Raises:
             Interrupted: A signal came; the work has ended.
         """
-        job = self.start(work)
-        heard = _Heard(signals, job.cancel, last_word, forgiving=forgiving)
+        heard = _Heard(signals, last_word, forgiving=forgiving)
         with signals.answered_by(heard.take):
+            job = self.start(work)
+            heard.cancels(job.cancel)
             try:
                 signals.wait(job.done)
                 result = job.done.result()
@@ -131,15 +132,19 @@ class LoopThread:
 class _Heard:
     """Answers the signals that come while a job is at work."""
 
-    def __init__(
-        self, signals: Signals, cancel: Callable[[], None], last_word: Callable[[], None], *, forgiving: bool
-    ) -> None:
+    def __init__(self, signals: Signals, last_word: Callable[[], None], *, forgiving: bool) -> None:
         self._signals = signals
-        self._cancel = cancel
         self._last_word = last_word
         self._forgiving = forgiving
         self._forgiven = False
         self._numbers: list[int] = []
+        self._cancel: Callable[[], None] = lambda: None
+
+    def cancels(self, cancel: Callable[[], None]) -> None:
+        """What a signal does to the job; a signal may have come before there was one."""
+        self._cancel = cancel
+        if self._numbers or self._forgiven:
+            cancel()
 
     def take(self, number: int) -> None:
         self._cancel()
