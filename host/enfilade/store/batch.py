@@ -85,17 +85,22 @@ class Batch:
             self._count(changes)
 
     def say(self, row: Row, text: str, meta: Any, masking: Masking) -> None:
-        """Adds a text to the run's events: to the row of the text before, when nothing came between."""
-        saying = self._sayings.get(row["run_id"])
-        if saying is not None and saying.meta == meta and saying.size + len(text) <= TEXT_BYTES:
-            saying.parts.append(text)
-            saying.row["count"] += 1
-            saying.size += len(text)
-        else:
-            self.hush(row["run_id"])
-            self._sayings[row["run_id"]] = Saying(row, meta, masking, [text], len(text))
-            self.insert("events", row)
+        """Begins a row of texts that follow each other."""
+        self.hush(row["run_id"])
+        self._sayings[row["run_id"]] = Saying(row, meta, masking, [text], len(text))
+        self.insert("events", row)
         self.size += len(text)
+
+    def say_more(self, run_id: str, text: str, meta: Any) -> bool:
+        """Adds a text to the row of the one before, when nothing came between and there is room; says whether."""
+        saying = self._sayings.get(run_id)
+        if saying is None or saying.meta != meta or saying.size + len(text) > TEXT_BYTES:
+            return False
+        saying.parts.append(text)
+        saying.row["count"] += 1
+        saying.size += len(text)
+        self.size += len(text)
+        return True
 
     def hush(self, run_id: str) -> None:
         """Lets the next text of a run begin a row of its own."""
@@ -126,4 +131,8 @@ def _key(table: TableName, row: Row) -> object:
 
 
 def _size(row: Row) -> int:
-    return sum(len(value) for value in row.values() if isinstance(value, str | bytes))
+    size = 0
+    for value in row.values():
+        if isinstance(value, str | bytes):
+            size += len(value)
+    return size

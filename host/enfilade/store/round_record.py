@@ -1,14 +1,13 @@
 """The record of one model call and of the tool calls that followed it."""
 
 from decimal import Decimal
-from uuid import uuid4
 
 from enfilade.store.batch import Row
 from enfilade.store.dialogue import Answered, Exchange
 from enfilade.store.pen import Clock, Pen, count, state_of
 from enfilade.store.state import State
 from enfilade_sdk.errors import EnfiladeError, RunCancelled
-from enfilade_sdk.prompts import AssistantMessage, ModelResult, ToolRequest, ToolResult, Usage
+from enfilade_sdk.prompts import AssistantMessage, ModelResult, ToolResult, Usage
 
 NANO = 10**9
 """Costs are kept in billionths of a dollar, whole."""
@@ -89,15 +88,16 @@ class CallRecord:
 
     Args:
         pen: Writes the rows.
-        request: The call.
+        record_id: The record's id.
+        call_id: The id that the model gave the call.
         exchange: The dialogue that the result belongs to; None when it belongs to none.
     """
 
-    def __init__(self, pen: Pen, request: ToolRequest, exchange: Exchange | None) -> None:
-        self.id = uuid4().hex
+    def __init__(self, pen: Pen, record_id: str, call_id: str, exchange: Exchange | None) -> None:
+        self.id = record_id
         self.open = True
         self._pen = pen
-        self._call_id = request.call_id
+        self._call_id = call_id
         self._exchange = exchange
         self._clock = Clock.start()
 

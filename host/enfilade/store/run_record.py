@@ -1,8 +1,8 @@
 """The record of one run, written as it happens."""
 
+import asyncio
 import hashlib
 from typing import Any
-from uuid import uuid4
 
 from enfilade.outcome import OutcomeFile, Status
 from enfilade.store.batch import Row
@@ -15,6 +15,9 @@ from enfilade.store.state import State
 from enfilade_sdk.errors import EnfiladeError
 from enfilade_sdk.messages import BlobChunkPayload, BlobPayload, MessageType, TextPayload, ToolInvokeMessage
 from enfilade_sdk.prompts import PROMPTS, ModelRequest, PromptMessage, ToolRequest
+
+LARGE = 1024 * 1024
+"""From how many bytes on a digest is made in a thread."""
 
 _STATES = {Status.SUCCEEDED: State.SUCCEEDED, Status.FAILED: State.FAILED, Status.CANCELLED: State.CANCELLED}
 
@@ -69,11 +72,12 @@ class RunRecord:
         """
         await self._pen.ready()
         kept, added, exchange = self._placed(request)
-        entry = RoundRecord(self._pen, uuid4().hex, exchange)
+        position = self._next("rounds")
+        entry = RoundRecord(self._pen, f"{self.id}-r{position}", exchange)
         self._rounds = [known for known in self._rounds if known.open or known is self._latest()] + [entry]
         names = {"model": self._pen.text(model), "provider": self._pen.text(provider)}
         at = now()
-        row: Row = {"id": entry.id, "run_id": self.id, "position": self._next("rounds"), "status": State.RUNNING.value}
+        row: Row = {"id": entry.id, "run_id": self.id, "position": position, "status": State.RUNNING.value}
         row |= names | {"kept": kept, "added": added, "began_at": at, "seconds": None}
         row |= dict.fromkeys(("text", "reasoning", "tool_calls", "finish_reason", "error_code", "error"))
         self._pen.insert("rounds", row)
@@ -88,11 +92,13 @@ class RunRecord:
         """
         await self._pen.ready()
         asker = next((entry for entry in reversed(self._rounds) if request.call_id in entry.asked), self._latest())
-        entry = CallRecord(self._pen, request, asker.exchange if asker is not None else None)
+        position = self._next("calls")
+        exchange = asker.exchange if asker is not None else None
+        entry = CallRecord(self._pen, f"{self.id}-c{position}", request.call_id, exchange)
         self._calls = [known for known in self._calls if known.open] + [entry]
         arguments = request.arguments if isinstance(request.arguments, str) else dict(request.arguments)
         row: Row = {"id": entry.id, "run_id": self.id, "round_id": asker.id if asker is not None else None}
-        row |= {"position": self._next("calls"), "call_id": self._pen.text(request.call_id), "began_at": now()}
+        row |= {"position": position, "call_id": self._pen.text(request.call_id), "began_at": now()}
         row |= {"tool": self._pen.text(request.name), "status": State.RUNNING.value}
         row |= {"arguments": self._pen.json(arguments), "seconds": None}
         row |= dict.fromkeys(("provider", "result", "error_code", "error"))
@@ -106,11 +112,14 @@ class RunRecord:
             StoreError: The run is to fail because the store cannot be written.
         """
         await self._pen.ready()
-        row: Row = {"run_id": self.id, "sequence": self._next("events"), "count": 1, "type": message.type.value}
-        row |= {"message": "", "at": now()}
-        batch = self._pen.writer.batch
-        if message.type is MessageType.TEXT and isinstance(message.message, TextPayload):
-            batch.say(row, message.message.text, message.meta or {}, self._pen.masking)
+        sequence, batch, meta = self._next("events"), self._pen.writer.batch, message.meta or {}
+        text = message.message.text if isinstance(message.message, TextPayload) else None
+        said = text if message.type is MessageType.TEXT else None
+        if said is not None and batch.say_more(self.id, said, meta):
+            return
+        row: Row = {"run_id": self.id, "sequence": sequence, "count": 1, "type": message.type.value, "at": now()}
+        if said is not None:
+            batch.say(row, said, meta, self._pen.masking)
         else:
             batch.hush(self.id)
             batch.insert("events", row | {"message": self._pen.json(_without_bytes(message))})
@@ -123,11 +132,11 @@ class RunRecord:
             StoreError: The run is to fail because the store cannot be written.
         """
         await self._pen.ready()
-        pen, data = self._pen, file.data
-        row: Row = {"id": uuid4().hex, "run_id": self.id, "position": self._next("files"), "at": now()}
+        pen, data, position = self._pen, file.data, self._next("files")
+        row: Row = {"id": f"{self.id}-f{position}", "run_id": self.id, "position": position, "at": now()}
         row |= {name: pen.text(getattr(file, name)) for name in ("type", "url", "filename", "mime_type")}
         row |= {"size": None if data is None else len(data), "meta": pen.json(file.meta)}
-        row |= {"sha256": None if data is None else hashlib.sha256(data).hexdigest()}
+        row |= {"sha256": None if data is None else await _digest(data)}
         pen.insert("files", row | {"data": data if data is not None and len(data) <= self._file_bytes else None})
 
     def ended(self, status: Status, *, answer: str = "", error: EnfiladeError | None = None) -> None:
@@ -184,6 +193,12 @@ class RunRecord:
         row |= {"user_id": pen.text(start.user_id), "plugin": pen.text(start.plugin), "cost_nano": None}
         names = ("prompt_tokens", "completion_tokens", "total_tokens", "cached_tokens", "reasoning_tokens")
         return row | dict.fromkeys(names)
+
+
+async def _digest(data: bytes) -> str:
+    if len(data) < LARGE:
+        return hashlib.sha256(data).hexdigest()
+    return await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
 
 
 def _reference(file: dict[str, Any]) -> dict[str, Any]:

@@ -54,6 +54,8 @@ class Writer:
 
     def added(self) -> None:
         """Says that something was added to the batch."""
+        if self._task.done():
+            _log.error("a record came after the records were closed; it is lost")
         self._work.set()
         settings = self._settings
         if (
