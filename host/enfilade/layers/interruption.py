@@ -41,7 +41,8 @@ class Interruption:
         Raises:
             EnfiladeError: The interruption's error.
         """
-        self.check()
+        if self._closing is not None:
+            self.check()
         task = asyncio.current_task()
         self._cancels_before = task.cancelling() if task is not None else 0
         self._stream, self._reader = stream, task
