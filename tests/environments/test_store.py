@@ -184,6 +184,20 @@ async def test_an_unexpected_failure_of_the_caller_leaves_no_trace(store: Plugin
     assert (store.entries(), left(store)) == ([], [])
 
 
+@pytest.mark.parametrize("text", ["making its environment", " + greeter==1.0.0"])
+async def test_a_listener_that_fails_ends_the_installation_and_leaves_no_trace(
+    store: PluginStore, wheelhouse: Path, text: str
+) -> None:
+    def progress(step: Step) -> None:
+        if text in step.text:
+            raise BrokenPipeError("nobody reads")
+
+    write_plugin(wheelhouse, "greeter")
+    with pytest.raises(BrokenPipeError, match="nobody reads"):
+        await store.add("greeter", import_opener, progress=progress)
+    assert (store.entries(), left(store)) == ([], [])
+
+
 async def test_a_removed_plugin_leaves_nothing(store: PluginStore, wheelhouse: Path) -> None:
     await store.add(str(write_plugin(wheelhouse, "greeter")), import_opener)
     assert store.remove("greeter").name == "greeter"

@@ -94,6 +94,7 @@ class _Heard(asyncio.SubprocessProtocol):
     def __init__(self, listener: Listener | None) -> None:
         self.exited = asyncio.Event()
         self.silent = asyncio.Event()
+        self.fault: Exception | None = None
         self._output = bytearray()
         self._lines = {1: Tail(), 2: Tail(listener)}
         self._open = {1, 2}
@@ -101,7 +102,10 @@ class _Heard(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 1:
             self._output.extend(data[: max(0, OUTPUT_LIMIT - len(self._output))])
-        self._lines[fd].feed(data)
+        try:
+            self._lines[fd].feed(data)
+        except Exception as error:  # noqa: BLE001 - the listener's; it is raised where the command is awaited
+            self.fault = self.fault or error
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's name
         self._open.discard(fd)
@@ -112,7 +116,9 @@ class _Heard(asyncio.SubprocessProtocol):
         self.exited.set()
 
     def ended(self, code: int) -> Ended:
-        """What there is to say, once it has ended."""
+        """What there is to say, once it has ended. Raises what the listener raised."""
+        if self.fault is not None:
+            raise self.fault
         for tail in self._lines.values():
             tail.close()
         return Ended(code, bytes(self._output), self._lines[2].lines or self._lines[1].lines)

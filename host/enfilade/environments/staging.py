@@ -26,11 +26,13 @@ class Staging:
 
 @contextmanager
 def disk_faults(root: Path) -> Iterator[None]:
-    """Makes what the system refuses below a folder an `InstallError`."""
+    """Makes what the system refuses of a file an `InstallError`."""
     try:
         yield
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        if error.filename is None and not full:  # of no file: a caller's broken pipe or timeout
+            raise
         raise InstallError(
             Reason.DISK_FULL if full else Reason.STORE,
             f"cannot install into {root}: {error.strerror or error} ({error.filename or 'a file'}); nothing was changed"
