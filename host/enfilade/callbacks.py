@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from enfilade.errors import near_matches
@@ -48,6 +48,7 @@ class Callbacks:
         models: Mapping[str, ModelInfo],
     ) -> None:
         self._grants = grants
+        self._known_tools = tuple(sorted(grants.tools))
         self._ask_model = ask_model
         self._call_tool = call_tool
         self._storage = storage
@@ -69,7 +70,7 @@ class Callbacks:
         entry = self._ledger.model_called(info.name, info.provider)
         started = time.monotonic()
         try:
-            async with aclosing(self._ask_model(_named(request, name))) as answers:
+            async with aclosing(self._ask_model(replace(request, model=name, known_tools=self._known_tools))) as answers:
                 async for answer in answers:
                     if isinstance(answer, ModelResult):
                         self._ledger.model_done(entry, answer)
@@ -103,18 +104,3 @@ class Callbacks:
             EnfiladeError: The key or the size is refused.
         """
         return await self._storage.use(self._grants.plugin, self._grants.conversation, request)
-
-
-def _named(request: ModelRequest, name: str) -> ModelRequest:
-    if request.model == name:
-        return request
-    return ModelRequest(
-        messages=request.messages,
-        tools=request.tools,
-        tool_choice=request.tool_choice,
-        stop=request.stop,
-        parameters=request.parameters,
-        stream=request.stream,
-        model=name,
-        completion=request.completion,
-    )

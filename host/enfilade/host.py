@@ -29,7 +29,6 @@ from enfilade.layers.layer import Layer
 from enfilade.layers.prices import Prices
 from enfilade.ledger import Ledger
 from enfilade.models.gateway import ModelGateway
-from enfilade.models.settings import ModelSettings
 from enfilade.outcome import Outcome
 from enfilade.resolved import ResolvedStrategy, Resolver
 from enfilade.run import Run
@@ -77,9 +76,7 @@ class Host:
         self.config = config or load_config()
         self.extensions = extensions or Extensions.installed()
         offer = self.extensions.offer
-        self.gateway = ModelGateway(
-            {"demo": ModelSettings(provider="demo")} | self.config.models, self.config.default_model, offer.models
-        )
+        self.gateway = ModelGateway(self.config.models, self.config.default_model, offer.models)
         self.catalog = Catalog(self._discovered() if candidates is None else candidates, self._runner_of)
         self._launchers = Launchers(offer.launchers, self.config.plugins)
         self._toolboxes = Toolboxes(self.config.tool_limits, self.config.tools, tools, offer.tools.values())

@@ -233,6 +233,7 @@ class ModelRequest:
         stream: Whether chunks are wanted.
         model: The model's name; None is the run's own model.
         completion: Whether to use the completions form (one text) instead of chat.
+        known_tools: Names of all tools of the run, offered now or not; the host fills them in, they never travel.
     """
 
     messages: tuple[PromptMessage, ...]
@@ -243,6 +244,7 @@ class ModelRequest:
     stream: bool = True
     model: str | None = None
     completion: bool = False
+    known_tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

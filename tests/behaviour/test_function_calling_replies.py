@@ -176,7 +176,7 @@ async def test_rounds_that_share_a_call_id_are_both_run(isolation: Isolation) ->
             Turn(events=[chunk({"content": "Three "}), {"error": {"message": "the pump is flooded", "code": 529}}]),
             "flooded",
         ),
-        (Turn(events=[chunk({"content": "Three "})], end="cut", done=False), "cut"),
+        (Turn(events=[chunk({"content": "Three "})], end="cut", done=False), "broke"),
         (Turn(events=[chunk({"content": "Three "}), "<html>bad gateway</html>"]), ""),
         (Turn(status=401, body={"error": {"message": "who are you?"}}), "who are you?"),
         (
