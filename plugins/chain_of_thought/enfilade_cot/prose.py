@@ -105,7 +105,7 @@ class Prose(Lines):
         brace = tape.buf.rfind("{", max(tape.pos, end - INDENT_LIMIT - 1))
         if brace >= 0 and space_end(tape.buf, brace + 1) == end:
             end = brace
-        return min(end, unfinished(tape.buf, tape.pos))
+        return min(end, unfinished(tape.buf, tape.pos, closing=True))
 
     def special(self, tape: Tape, found: re.Match[str]) -> Turn | Hold | None:
         """The end of a think block, an object, or the colon of a label, in the middle of a line."""

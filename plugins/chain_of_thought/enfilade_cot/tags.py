@@ -24,14 +24,23 @@ CLOSE = _CLOSE.whole
 THINK = sequence(word("<"), chars("/", 0, 1), _THINK, _END).whole
 """The start or the end of a think block."""
 
-_THINK_START = re.compile(choice(_CLOSE, _OPEN).start, re.IGNORECASE)
+_STARTS = {
+    True: re.compile(_CLOSE.start, re.IGNORECASE),
+    False: re.compile(choice(_CLOSE, _OPEN).start, re.IGNORECASE),
+}
 _LONGEST = 20
 
 CALL_END = re.compile(rf"</(?:tool|function)_calls?{GAP}{{0,8}}>", re.IGNORECASE)
 """The end of a call's tag."""
 
 
-def unfinished(text: str, at: int) -> int:
-    """Where, at the end of the text, a tag of a think block begins that is not finished; the end where none does."""
+def unfinished(text: str, at: int, *, closing: bool) -> int:
+    """Where, at the end of the text, a tag of a think block begins that is not finished; the end where none does.
+
+    Args:
+        text: The text.
+        at: Where to look from.
+        closing: Whether only a closing tag matters.
+    """
     begin = text.rfind("<", max(at, len(text) - _LONGEST))
-    return begin if begin >= 0 and _THINK_START.match(text, begin) else len(text)
+    return begin if begin >= 0 and _STARTS[closing].match(text, begin) else len(text)

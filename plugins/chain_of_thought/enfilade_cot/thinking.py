@@ -86,7 +86,7 @@ class Thinking(Lines):
 
     def held(self, tape: Tape) -> int:
         """An unfinished tag."""
-        return unfinished(tape.buf, tape.pos)
+        return unfinished(tape.buf, tape.pos, closing=False)
 
     def ended(self, tape: Tape) -> Turn | None:
         """The block was never closed."""
