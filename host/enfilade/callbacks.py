@@ -70,7 +70,8 @@ class Callbacks:
         entry = self._ledger.model_called(info.name, info.provider)
         started = time.monotonic()
         try:
-            async with aclosing(self._ask_model(replace(request, model=name, known_tools=self._known_tools))) as answers:
+            asked = replace(request, model=name, known_tools=self._known_tools)
+            async with aclosing(self._ask_model(asked)) as answers:
                 async for answer in answers:
                     if isinstance(answer, ModelResult):
                         self._ledger.model_done(entry, answer)
