@@ -108,6 +108,11 @@ class MemoryCounts:
         self._accounts: dict[float, OrderedDict[str, _Account]] = {}
         self._ids = count(1)
 
+    @property
+    def parties(self) -> int:
+        """How many parties there are counts of."""
+        return sum(len(accounts) for accounts in self._accounts.values())
+
     async def reserve(self, ration: Ration, amounts: Amounts) -> Reservation | Shortage:
         """Sets amounts aside if all of them are there."""
         now = self._clock()

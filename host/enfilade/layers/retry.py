@@ -47,14 +47,14 @@ class Retry(Layer):
                     yield answer
                 return
             except EnfiladeError as error:
-                wait = self._wait(attempt, error)
+                wait = self.pause_after(attempt, error)
                 if begun or wait is None or wait >= context.remaining:
                     raise
                 words = "run %s: try %d of a model call failed, the next is in %.1f s: %s"
                 _log.warning(words, context.run_id, attempt, wait, error)
             await asyncio.sleep(wait)
 
-    def _wait(self, attempt: int, error: EnfiladeError) -> float | None:
+    def pause_after(self, attempt: int, error: EnfiladeError) -> float | None:
         """Seconds until the next try; None when there is none to be."""
         if not error.retryable or attempt >= self.attempts:
             return None
