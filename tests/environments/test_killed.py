@@ -3,6 +3,7 @@ import os
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -95,7 +96,7 @@ def tool_of(store: PluginStore) -> psutil.Process | None:
 
 
 @pytest.fixture
-def stalled(wheelhouse: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):  # type: ignore[no-untyped-def]
+def stalled(wheelhouse: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Index]:
     """An index that holds back the file of a dependency, so that an installation stands still in the middle."""
     write_plugin(wheelhouse, "greeter", requires=["slow"])
     held = write_wheel(wheelhouse, "slow")

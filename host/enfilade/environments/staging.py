@@ -47,4 +47,6 @@ async def to_the_end(work: Callable[[], _T]) -> _T:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait({task})
+        if not task.cancelled():
+            task.exception()  # the cancellation goes before what it may have raised
         raise
