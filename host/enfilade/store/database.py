@@ -4,10 +4,10 @@ import asyncio
 import errno
 import os
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from enfilade.store.engine import WRITES, postgres_engine, sqlite_engine
 from enfilade.store.errors import StoreError, Trouble
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+Result = TypeVar("Result")
+
 MICROSECONDS = 1_000_000
+
+CLOSE_SECONDS = 5.0
+"""How long what is under way may take when the database is closed."""
 
 CLOCK = "SELECT (extract(epoch from clock_timestamp()) * 1000000)::bigint"
 UP_SINCE = "SELECT (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint"
@@ -54,6 +59,7 @@ class Database:
         self.tables = tables
         self.place = place
         self._engine = engine
+        self._unfinished: set[asyncio.Task[Any]] = set()
 
     @classmethod
     async def open(cls, settings: StoreSettings, *, make: bool = True) -> Self:
@@ -126,9 +132,25 @@ class Database:
         """Since when signs of life could be left: the server's start; a file is always there."""
         return int((await connection.exec_driver_sql(UP_SINCE)).scalar_one()) if self.is_postgres else 0
 
+    async def finish(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Does work to its end though the caller is cancelled: a statement cut off midway costs its connection."""
+        task = asyncio.create_task(work)
+        self._unfinished.add(task)
+        task.add_done_callback(self._forget)
+        return await asyncio.shield(task)
+
     async def aclose(self) -> None:
-        """Closes all connections."""
+        """Closes all connections, when what was begun with `finish` is done."""
+        if self._unfinished:
+            _, left = await asyncio.wait(self._unfinished, timeout=CLOSE_SECONDS)
+            for task in left:
+                task.cancel()
         await self._engine.dispose()
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        self._unfinished.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waited has seen it; nobody did when the caller was cancelled
 
     @asynccontextmanager
     async def _transaction(self, *, writes: bool) -> AsyncGenerator["AsyncConnection", None]:

@@ -1,13 +1,14 @@
 """Which host owns which running runs, and what becomes of the runs of one that died."""
 
 import asyncio
+import contextlib
 import logging
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from enfilade.store.database import MICROSECONDS, Database, now
+from enfilade.store.database import CLOSE_SECONDS, MICROSECONDS, Database, now
 from enfilade.store.errors import StoreError
 from enfilade.store.machine import ProcessIdentity
 from enfilade.store.settings import StoreSettings
@@ -59,6 +60,7 @@ class Lease:
         self._process = ProcessIdentity.own()
         self._signed = time.monotonic()
         self._task: asyncio.Task[None] | None = None
+        self._released = asyncio.Event()
 
     async def take(self) -> list[str]:
         """Signs for the first time, closes the runs of dead hosts, and goes on signing.
@@ -125,9 +127,11 @@ class Lease:
             await connection.execute(tables.hosts.delete().where(tables.hosts.c.id == self.host_id))
 
     async def _stop(self) -> None:
+        """Ends the signing; a sign that is being left is left first."""
+        self._released.set()
         if self._task is not None:
+            await asyncio.wait([self._task], timeout=CLOSE_SECONDS)
             self._task.cancel()
-            await asyncio.wait([self._task])
 
     async def _seen(self, connection: "AsyncConnection") -> list[HostSeen]:
         at = await self._database.clock(connection)
@@ -154,8 +158,7 @@ class Lease:
         return closed
 
     async def _go_on(self) -> None:
-        while True:
-            await asyncio.sleep(self._settings.beat)
+        while not await self._is_released_within(self._settings.beat):
             late = time.monotonic() - self._signed > self._settings.dead_after / 2
             try:
                 await self.sign()
@@ -163,3 +166,9 @@ class Lease:
                     await self.close_dead()
             except StoreError as error:
                 _log.warning("no sign of life could be left: %s", error.message)
+
+    async def _is_released_within(self, seconds: float) -> bool:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._released.wait()
+        return self._released.is_set()

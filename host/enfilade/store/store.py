@@ -77,7 +77,7 @@ class Store:
             StoreError: The store cannot be written or read now.
         """
         await self.records.flush()
-        return await conversation(self.database, conversation_id, user_id=user_id, window=window)
+        return await self.database.finish(conversation(self.database, conversation_id, user_id=user_id, window=window))
 
     async def usage(self, scope: UsageScope) -> UsageSum:
         """What was used, with the call that has just ended. See `usage_sum`.
@@ -86,4 +86,4 @@ class Store:
             StoreError: The store cannot be written or read now.
         """
         await self.records.flush()
-        return await usage_sum(self.database, scope)
+        return await self.database.finish(usage_sum(self.database, scope))

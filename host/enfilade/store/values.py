@@ -1,6 +1,5 @@
 """The small storage of strategies, kept in the database: JSON values by plugin, conversation and key."""
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from enfilade.storage import check_key, check_space
@@ -36,7 +35,7 @@ class StoredValues:
         check_key(request.key)
         if request.verb == "set" and (fault := not_json(request.value)) is not None:
             raise InvalidParamsError(f"storage {request.key!r}: expected a JSON value, got {fault}")
-        return await asyncio.shield(self._use(_Space(self._database, plugin, conversation), request))
+        return await self._database.finish(self._use(_Space(self._database, plugin, conversation), request))
 
     async def _use(self, space: "_Space", request: StorageRequest) -> Any:
         if request.verb == "get":
