@@ -1,6 +1,6 @@
 """Finds out whose fault an exception is that came through an onion of layers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import CodeType
 
 from enfilade.layers.layer import Layer, name_of
@@ -16,16 +16,23 @@ def code_of(layers: Sequence[Layer]) -> Mapping[CodeType, str]:
     }
 
 
-def culprit(error: BaseException, names: Mapping[CodeType, str], innermost: object) -> str | None:
+def culprit(
+    error: BaseException, methods: Mapping[CodeType, str], streams: Iterable[tuple[str, object]], innermost: object
+) -> str | None:
     """The layer whose code raised the exception; None when it only came through from what the layers stand around.
 
     Args:
         error: The exception, with its traceback.
-        names: See `code_of`.
+        methods: See `code_of`.
+        streams: What the layers gave, with their names, an inner one before an outer one that only passes it on.
         innermost: What the layers stand around.
     """
-    found = None
+    names = dict(methods)
+    for name, stream in streams:
+        if (code := getattr(stream, "ag_code", None)) is not None:
+            names.setdefault(code, name)
     own = getattr(innermost, "ag_code", None)
+    found = None
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code

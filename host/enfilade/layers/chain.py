@@ -17,7 +17,7 @@ from enfilade.layers.layer import (
     name_of,
 )
 from enfilade.layers.observed import PATIENCE, Observed
-from enfilade.layers.onion import CallNext, Onion, Step
+from enfilade.layers.onion import CallNext, Named, Onion, Step
 from enfilade.outcome import Outcome
 from enfilade_sdk.errors import EnfiladeError, InternalError
 from enfilade_sdk.messages import ToolInvokeMessage
@@ -71,14 +71,14 @@ class RunLayers:
         """The run's messages."""
         if not self._inner:
             return start()
-        steps: list[Step[None, ToolInvokeMessage]] = [
+        steps: list[Named[None, ToolInvokeMessage]] = [
             self._step(layer, partial(_run_step, layer, context)) for layer, context in self._overriding("run")
         ]
         return self._run_passage(steps, start)
 
     def model_calls(self, ask: NextModelCall) -> NextModelCall:
         """What answers the run's model calls; `ask` itself when no layer stands around them."""
-        steps: list[Step[ModelRequest, ModelChunk | ModelResult]] = [
+        steps: list[Named[ModelRequest, ModelChunk | ModelResult]] = [
             self._step(layer, partial(layer.model_call, context)) for layer, context in self._overriding("model_call")
         ]
         if not steps:
@@ -87,7 +87,7 @@ class RunLayers:
 
     def tool_calls(self, call: NextToolCall) -> NextToolCall:
         """What answers the run's tool calls; `call` itself when no layer stands around them."""
-        steps: list[Step[ToolRequest, ToolInvokeMessage | ToolResult]] = [
+        steps: list[Named[ToolRequest, ToolInvokeMessage | ToolResult]] = [
             self._step(layer, partial(layer.tool_call, context)) for layer, context in self._overriding("tool_call")
         ]
         if not steps:
@@ -107,13 +107,14 @@ class RunLayers:
     def _overriding(self, method: str) -> list[tuple[Layer, RunContext]]:
         return [pair for pair in self._inner if getattr(type(pair[0]), method) is not getattr(Layer, method)]
 
-    def _step(self, layer: Layer, step: Step[R, T]) -> Step[R, T]:
+    def _step(self, layer: Layer, step: Step[R, T]) -> Named[R, T]:
+        name = name_of(layer)
         if layer.mode == "guarding":
-            return step
-        return partial(_observing_step, name_of(layer), self._chain.patience, step)
+            return name, step
+        return name, partial(_observing_step, name, self._chain.patience, step)
 
     async def _run_passage(
-        self, steps: Sequence[Step[None, ToolInvokeMessage]], start: Callable[[], MessageStream]
+        self, steps: Sequence[Named[None, ToolInvokeMessage]], start: Callable[[], MessageStream]
     ) -> MessageStream:
         onion = Onion(steps, lambda _: self.interruption.within(start()))
         try:
@@ -122,7 +123,7 @@ class RunLayers:
         except EnfiladeError:
             raise
         except Exception as error:
-            raise self._seen(error, onion.innermost) from error
+            raise self._seen(error, onion) from error
         finally:
             await onion.close()
 
@@ -140,13 +141,13 @@ class RunLayers:
         except EnfiladeError:
             raise
         except Exception as error:
-            raise self._seen(error, onion.innermost) from error
+            raise self._seen(error, onion) from error
         finally:
             await onion.close()
 
-    def _seen(self, error: Exception, innermost: object) -> Exception:
+    def _seen(self, error: Exception, onion: Onion[R, T]) -> Exception:
         """The failure of a run for a layer's fault; what only came through the layers stays as it is."""
-        name = culprit(error, self._chain.codes, innermost)
+        name = culprit(error, self._chain.codes, onion.opened, onion.innermost)
         if name is None:
             return error
         _log.error("the layer %s failed", name, exc_info=error)

@@ -12,6 +12,9 @@ CallNext = Callable[[R], Stream[T]]
 Step = Callable[[R, CallNext[R, T]], Stream[T]]
 """One layer's method for one run."""
 
+Named = tuple[str, Step[R, T]]
+"""The same with the layer's name."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -21,15 +24,19 @@ class Onion(Generic[R, T]):
     Args:
         steps: The layers' methods, the outermost first.
         innermost: What they stand around.
+
+    Attributes:
+        innermost: The stream of what they stand around, once it was opened.
+        opened: Every stream that was opened, with whose it is.
     """
 
-    def __init__(self, steps: Sequence[Step[R, T]], innermost: CallNext[R, T]) -> None:
+    def __init__(self, steps: Sequence[Named[R, T]], innermost: CallNext[R, T]) -> None:
         self.innermost: Stream[T] | None = None
-        self._opened: list[Stream[T]] = []
+        self.opened: list[tuple[str, Stream[T]]] = []
         self._call_next = innermost
         self._outermost: CallNext[R, T] = self._innermost
-        for step in reversed(steps):
-            self._outermost = self._around(step, self._outermost)
+        for name, step in reversed(steps):
+            self._outermost = self._around(name, step, self._outermost)
 
     def open(self, request: R) -> Stream[T]:
         """The outermost stream."""
@@ -42,7 +49,7 @@ class Onion(Generic[R, T]):
             BaseException: What is no fault, such as a cancellation; the rest is closed first.
         """
         failure: BaseException | None = None
-        for stream in self._opened:
+        for _, stream in self.opened:
             try:
                 await stream.aclose()
             except Exception as error:  # noqa: BLE001 - the others have to be closed too
@@ -54,13 +61,13 @@ class Onion(Generic[R, T]):
 
     def _innermost(self, request: R) -> Stream[T]:
         self.innermost = stream = self._call_next(request)
-        self._opened.append(stream)
+        self.opened.append(("", stream))
         return stream
 
-    def _around(self, step: Step[R, T], call_next: CallNext[R, T]) -> CallNext[R, T]:
+    def _around(self, name: str, step: Step[R, T], call_next: CallNext[R, T]) -> CallNext[R, T]:
         def opened(request: R) -> Stream[T]:
             stream = step(request, call_next)
-            self._opened.append(stream)
+            self.opened.append((name, stream))
             return stream
 
         return opened

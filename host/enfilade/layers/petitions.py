@@ -17,10 +17,13 @@ class MemoryPetitions:
 
     def __init__(self) -> None:
         self._open: dict[str, _Open] = {}
+        self._opened = asyncio.Condition()
 
     async def open(self, petition: Petition) -> None:
         """Writes a petition down."""
-        self._open[petition.id] = _Open(petition)
+        async with self._opened:
+            self._open[petition.id] = _Open(petition)
+            self._opened.notify_all()
 
     async def decision(self, petition_id: str) -> Decision:
         """Waits until somebody has decided."""
@@ -29,6 +32,12 @@ class MemoryPetitions:
     async def close(self, petition_id: str) -> None:
         """Takes a petition off the record."""
         self._open.pop(petition_id, None)
+
+    async def until(self, number: int = 1) -> list[Petition]:
+        """Waits until so many petitions wait for a word; gives them, the oldest first."""
+        async with self._opened:
+            await self._opened.wait_for(lambda: len(self.waiting()) >= number)
+        return self.waiting()
 
     def waiting(self) -> list[Petition]:
         """The petitions that nobody has decided yet, the oldest first."""
