@@ -19,6 +19,10 @@ from enfilade_wire.v1 import strategy_pb2_grpc as rpc
 class BareServicer(rpc.StrategyPluginServicer):
     """Answers each frame with one; a start whose run id is a number with that many, one item each."""
 
+    async def Describe(self, _request: Any, _context: Any) -> pb.DescribeResponse:  # noqa: N802 - the wire's name
+        """Not asked for."""
+        return pb.DescribeResponse()
+
     async def Run(self, _frames: Any, context: Any) -> None:  # type: ignore[override]  # noqa: N802 - as it is on the wire
         """One stream."""
         message = pb.PluginFrame(items=[pb.PluginItem(message=pb.Message(type=pb.MESSAGE_TYPE_TEXT, text=TEXT))])
@@ -32,7 +36,7 @@ async def bare_stub() -> AsyncIterator[Any]:
     """A stub of the bare server in a child process."""
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/bare.sock"
-        process = subprocess.Popen([sys.executable, "-m", "benchmarks.bare", path], stdout=subprocess.PIPE)
+        process = _start(path)
         try:
             if process.stdout is not None:
                 process.stdout.readline()
@@ -43,6 +47,10 @@ async def bare_stub() -> AsyncIterator[Any]:
             process.wait()
             if process.stdout is not None:
                 process.stdout.close()
+
+
+def _start(path: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([sys.executable, "-m", "benchmarks.bare", path], stdout=subprocess.PIPE)
 
 
 async def _serve(path: str) -> None:

@@ -12,9 +12,11 @@ class OneMessage:
     name = "one-message"
 
     def get_parameters(self) -> list[dict[str, Any]]:
+        """None."""
         return []
 
     async def invoke(self, *, params: dict[str, Any]) -> AsyncIterator[str]:
+        """Sends the question back."""
         yield params["query"]
 
 
@@ -24,9 +26,11 @@ class Flood:
     name = "flood"
 
     def get_parameters(self) -> list[dict[str, Any]]:
+        """None."""
         return []
 
     async def invoke(self, *, params: dict[str, Any]) -> AsyncIterator[str]:
+        """Sends the same text again and again."""
         for _ in range(int(params["query"])):
             yield TEXT
 
@@ -37,8 +41,10 @@ class Forward:
     name = "forward"
 
     def get_parameters(self) -> list[dict[str, Any]]:
+        """None."""
         return []
 
     async def invoke(self, *, params: dict[str, Any], session: Any) -> AsyncIterator[str]:
+        """Asks once."""
         async for chunk in session.model.invoke([{"role": "user", "content": params["query"]}]):
             yield chunk.text

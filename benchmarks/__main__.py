@@ -1,0 +1,61 @@
+"""`python -m benchmarks [NAME ...] [--write FILE]`: measures, prints the table, writes it between the file's marks."""
+
+import argparse
+import asyncio
+import platform
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import grpc
+
+from benchmarks import agent_run, crowd, lag, tools, transport
+from benchmarks.figure import HEADER, Figure
+
+BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
+    "start": transport.start_and_memory,
+    "one-message": transport.one_message,
+    "messages": transport.many_messages,
+    "chunks": transport.forwarded_chunks,
+    "crowd": crowd.crowd,
+    "lag": lag.token_lag,
+    "tools": tools.slow_tools,
+    "agent": agent_run.agent_run,
+}
+BEGIN, END = "<!-- table -->", "<!-- end of table -->"
+
+
+def main() -> None:
+    """Measures what was named, everything when nothing was."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"which of {', '.join(BENCHMARKS)}")
+    parser.add_argument("--write", type=Path, help="a Markdown file with the two marks of the table in it")
+    given = parser.parse_args()
+    unknown = [name for name in given.names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"there is no benchmark {unknown[0]!r}; there are: {', '.join(BENCHMARKS)}")
+    lines = [HEADER]
+    print(HEADER, flush=True)
+    for name in given.names or BENCHMARKS:
+        for figure in asyncio.run(_measured(BENCHMARKS[name])):
+            print(figure.row(), flush=True)
+            lines.append(figure.row())
+    if given.write:
+        _write(given.write, lines)
+
+
+async def _measured(benchmark: Callable[[], Awaitable[list[Figure]]]) -> list[Figure]:
+    return await benchmark()
+
+
+def _write(path: Path, lines: list[str]) -> None:
+    text = path.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    machine = f"CPython {platform.python_version()}, grpcio {grpc.__version__}, {sys.platform} {platform.machine()}"
+    table = "\n".join([BEGIN, "", machine, "", *lines, "", END])
+    path.write_text(before + table + after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
