@@ -27,7 +27,7 @@ class StoreSettings(BaseModel):
         dead_after: Seconds without a sign of life after which a host of another machine is taken for dead.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     url: str = Field(default="", repr=False)
     on_failure: Literal["buffer", "fail"] = "buffer"
