@@ -23,12 +23,14 @@ class NoHatch:
 
     async def model(self, request: ModelRequest) -> AsyncGenerator[ModelChunk | ModelResult, None]:
         """Fails."""
-        raise AssertionError(request)
+        if request is not None:
+            raise AssertionError(request)
         yield
 
     async def tool(self, request: ToolRequest) -> AsyncGenerator[ToolInvokeMessage | ToolResult, None]:
         """Fails."""
-        raise AssertionError(request)
+        if request is not None:
+            raise AssertionError(request)
         yield
 
     async def storage(self, request: StorageRequest) -> Any:

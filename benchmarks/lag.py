@@ -42,14 +42,13 @@ async def token_lag() -> list[Figure]:
     rate = f"{STREAMS} streams of {1 / GAP:.0f} tokens a second"
     return [
         Figure(f"token lag, {rate}", milliseconds(lag), target="3 ms or less", met=lag <= 0.003),
-        Figure(
-            "CPU a streamed token, both processes", f"{cost * 1e6:.0f} us", target="35 us or less", met=cost <= 35e-6
-        ),
+        Figure("CPU a token at that pace (a frame each), both processes", f"{cost * 1e6:.0f} us"),
     ]
 
 
 async def _lags(guest: Guest) -> list[float]:
-    model, lags = _ClockedModel(), []
+    model = _ClockedModel()
+    lags: list[float] = []
     async for _ in guest.run(invocation("forward", "go"), model):
         lags.append(time.perf_counter() - model.left[len(lags)])
     return lags
