@@ -20,8 +20,8 @@ SECONDS = 30
 """How long anything here may take."""
 
 MISSING = (
-    "the store's tests need a PostgreSQL server's programs (initdb, postgres), version 13 or newer, and found none on the "
-    "PATH or in /usr/lib/postgresql; run .ci/postgres, which installs them with apt-get, and try again"
+    "the store's tests need a PostgreSQL server's programs (initdb, postgres), version 13 or newer, and found none on "
+    "the PATH or in /usr/lib/postgresql; run .ci/postgres, which installs them with apt-get, and try again"
 )
 
 
