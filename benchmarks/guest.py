@@ -2,40 +2,25 @@
 
 import os
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from enfilade.candidate import Candidate, Offer
 from enfilade.isolation.guest import Guest
 from enfilade.isolation.launcher import Launcher
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import Invocation
-from enfilade_sdk.messages import ToolInvokeMessage
-from enfilade_sdk.prompts import ModelChunk, ModelRequest, ModelResult, StorageRequest, ToolRequest, ToolResult
+from enfilade_sdk.testing import ScriptedHatch, ScriptedModel, ScriptedTools
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-class NoHatch:
+class NoHatch(ScriptedHatch):
     """For strategies that ask for nothing."""
 
-    async def model(self, request: ModelRequest) -> AsyncGenerator[ModelChunk | ModelResult, None]:
-        """Fails."""
-        if request is not None:
-            raise AssertionError(request)
-        yield
-
-    async def tool(self, request: ToolRequest) -> AsyncGenerator[ToolInvokeMessage | ToolResult, None]:
-        """Fails."""
-        if request is not None:
-            raise AssertionError(request)
-        yield
-
-    async def storage(self, request: StorageRequest) -> Any:
-        """Fails."""
-        raise AssertionError(request)
+    def __init__(self) -> None:
+        super().__init__(ScriptedModel(), ScriptedTools({}))
 
 
 @asynccontextmanager

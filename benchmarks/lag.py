@@ -18,6 +18,7 @@ class _ClockedModel(NoHatch):
     """Two hundred tokens a second; writes down when each left."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.left: list[float] = []
 
     async def model(self, request: ModelRequest) -> AsyncGenerator[ModelChunk | ModelResult, None]:
