@@ -54,7 +54,7 @@ class ActionHead:
             if label is not None:
                 return None if label is Hold.MORE else self._nothing(tape, label)
         if tape.buf[tape.pos] in "{[":
-            self._object = ObjectText(tape)
+            self._object = ObjectText(tape, labelled=True)
             return self._read(tape, self._object)
         if tape.buf[tape.pos] in "`~" and not self._fenced:
             fence = fence_at(tape)

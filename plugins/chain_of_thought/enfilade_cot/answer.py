@@ -4,7 +4,7 @@ from enfilade_cot.events import Answer
 from enfilade_cot.labels import Hold, Kind, Label
 from enfilade_cot.object_text import ObjectText, Reading
 from enfilade_cot.quiet import Quiet
-from enfilade_cot.shapes import FIRST_KEYS, answer_text, letters, steps
+from enfilade_cot.shapes import answer_text, steps
 from enfilade_cot.spacing import space_end, trim
 from enfilade_cot.tape import NEAR, Tape
 from enfilade_cot.trimmer import Trimmer
@@ -60,8 +60,7 @@ class FinalAnswer:
         reading = text.read()
         if text.answered:
             return ToDrop() if reading is not Reading.MORE else None
-        key = text.reader.first_key
-        other = key is not None and letters(key) not in FIRST_KEYS
+        other = text.is_other
         whole = reading is Reading.DONE or (reading is Reading.MORE and tape.eof and text.reader.close())
         found = steps(text.reader.value, tape.tools, labelled=False) if whole and not other else None
         if found and all(step.final for step in found):

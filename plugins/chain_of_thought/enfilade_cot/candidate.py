@@ -9,7 +9,7 @@ from enfilade_cot.labels import Hold, Kind
 from enfilade_cot.names import clean, is_final
 from enfilade_cot.object_text import ObjectText, Reading
 from enfilade_cot.quiet import Quiet
-from enfilade_cot.shapes import FIRST_KEYS, Step, keys, letters, name_in, steps, thought
+from enfilade_cot.shapes import Step, keys, letters, name_in, steps, thought
 from enfilade_cot.spacing import BREAKS, GAP, SPACE, space_end
 from enfilade_cot.tape import NEAR, Tape
 from enfilade_cot.turns import Fence, ToCandidate, ToDrop, ToFence, ToPlainObject, ToProse, Turn
@@ -44,8 +44,7 @@ class Candidate:
 
     def _read(self, tape: Tape) -> Turn | None:
         reading = self._object.read()
-        reader = self._object.reader
-        if reader.first_key is not None and letters(reader.first_key) not in FIRST_KEYS:
+        if self._object.is_other:
             return self._give_up(tape, tried=False)
         if self._object.answered:
             return ToDrop() if reading is not Reading.MORE or tape.eof else None

@@ -98,6 +98,9 @@ ENGLISH = LabelSet(
 )
 """The labels of the ReAct prompt, and what models make of them."""
 
+ANSWERING = LabelSet(thought=ENGLISH.thought, answer=ENGLISH.answer, maybe_answer=ENGLISH.maybe_answer)
+"""Those that matter when there are no tools."""
+
 CHINESE = LabelSet(
     thought=("思考",),
     action=("行动", "动作"),

@@ -7,7 +7,7 @@ from enfilade_cot.labels import Hold
 from enfilade_cot.names import clean, is_final
 from enfilade_cot.quiet import Quiet, quiet_held
 from enfilade_cot.reader import Reader, Status
-from enfilade_cot.shapes import ANSWER_KEY, INPUT_KEYS, WRAPPERS, letters, name_in, thought
+from enfilade_cot.shapes import ANSWER_KEY, FIRST_KEYS, INPUT_KEYS, WRAPPERS, letters, name_in, thought
 from enfilade_cot.tape import Tape
 from enfilade_cot.trimmer import Trimmer
 
@@ -29,15 +29,17 @@ class ObjectText:
     Args:
         tape: Where to read; the object starts at its place, white space may come first.
         stream: Whether the text of a final answer may leave while it is written.
+        labelled: Whether a label said that this is an action; else it must begin like one.
 
     Attributes:
         reader: The reader.
         answered: Whether an answer is being given out; then the text is not held any more.
     """
 
-    def __init__(self, tape: Tape, *, stream: bool = True) -> None:
+    def __init__(self, tape: Tape, *, stream: bool = True, labelled: bool = False) -> None:
         self.reader = Reader(tape.grammar, tap=self._is_answer if stream else None)
         self.answered = False
+        self._labelled = labelled
         self._tape = tape
         self._pieces: list[str] = []
         self._size = 0
@@ -101,9 +103,17 @@ class ObjectText:
             return Reading.DONE
         return Reading.BROKEN if self.reader.status is Status.BROKEN else Reading.MORE
 
+    @property
+    def is_other(self) -> bool:
+        """Whether it begins like no action."""
+        key = self.reader.first_key
+        return not self._labelled and key is not None and letters(key) not in FIRST_KEYS
+
     def _is_answer(self, reader: Reader, at: int) -> bool:
         """Whether the string that starts at `at` is the final answer."""
         tape = self._tape
+        if self.is_other:
+            return False
         return self._size + at - tape.pos <= tape.max_object and _names_answer(reader, tape.tools)
 
     def _give_answer(self) -> None:

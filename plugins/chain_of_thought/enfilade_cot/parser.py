@@ -132,6 +132,11 @@ class Parser:
         self._conclude()
         return self._taken()
 
+    @property
+    def labelled(self) -> bool:
+        """Whether a thought was labelled so far."""
+        return self._tape.notes.thought_label
+
     def _feed(self, text: str) -> list[Event]:
         tape = self._tape
         if self._second(text) is None:

@@ -1,0 +1,62 @@
+"""Tool calls out of actions."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from enfilade_cot.events import Action, Json
+from enfilade_cot.reader import read_whole
+from enfilade_sdk.prompts import PromptTool, ToolCall
+
+
+def tool_calls(actions: Sequence[Action], menu: Sequence[PromptTool], round_number: int) -> tuple[ToolCall, ...]:
+    """The calls of a round, in order.
+
+    Args:
+        actions: The actions.
+        menu: The tools there are.
+        round_number: Makes the ids of one run's calls different.
+    """
+    schemas = {tool.name: tool.parameters for tool in menu}
+    return tuple(
+        _call(action, schemas.get(action.name, {}), f"round_{round_number}_{index}")
+        for index, action in enumerate(actions, 1)
+    )
+
+
+def _call(action: Action, schema: Mapping[str, Any], call_id: str) -> ToolCall:
+    value = _opened(action.input, schema)
+    if not isinstance(value, dict) and (name := _meant(schema)) is not None:
+        value = {name: value}
+    if isinstance(value, dict):
+        return ToolCall(id=call_id, name=action.name, arguments=_text(value), parsed=value)
+    return ToolCall(id=call_id, name=action.name, arguments=value if isinstance(value, str) else _text(value))
+
+
+def _opened(value: Json, schema: Mapping[str, Any]) -> Json:
+    """No input is an empty object; an object that was written as a text is opened when the tool knows its keys."""
+    if value in (None, ""):
+        return {}
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        whole, inner = read_whole(value, strict=True)
+        if whole and isinstance(inner, dict) and set(inner) <= set(_properties(schema)):
+            return inner
+    return value
+
+
+def _meant(schema: Mapping[str, Any]) -> str | None:
+    """The parameter that a bare value is for: the only one, or the only one that has to be given."""
+    names = list(_properties(schema))
+    required = schema.get("required", names)
+    if len(names) == 1:
+        return names[0]
+    return required[0] if isinstance(required, list) and len(required) == 1 else None
+
+
+def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    properties = schema.get("properties")
+    return properties if isinstance(properties, Mapping) else {}
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)
