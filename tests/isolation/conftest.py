@@ -8,7 +8,9 @@ from enfilade.admission import Runner
 from enfilade.candidate import Candidate, Offer
 from enfilade.inprocess import InProcess
 from enfilade.isolation.launcher import Launcher
+from enfilade.isolation.process import StopTimes
 from tests.support import trial_strategies
+from tests.support.leftovers import nothing_left
 
 SUPPORT = str(Path(trial_strategies.__file__).parent)
 NAMES = [
@@ -34,3 +36,12 @@ async def runner(request: pytest.FixtureRequest) -> AsyncIterator[Runner]:
     yield guest
     await guest.stop()
     await launcher.close()
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def launcher() -> AsyncIterator[Launcher]:
+    """A launcher that loses no time in stopping; when the test is over, nothing may be left."""
+    async with nothing_left():
+        launcher = Launcher(StopTimes(shutdown=0.3, stdin=0.3, terminate=0.5))
+        yield launcher
+        await launcher.close()

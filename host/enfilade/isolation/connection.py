@@ -13,7 +13,7 @@ from enfilade.isolation.ahead import StreamsAhead
 from enfilade.isolation.channel import Address, open_channel
 from enfilade.isolation.process import GuestProcess
 from enfilade.isolation.run import GuestStream
-from enfilade.isolation.run_stream import RunStream, reason_of
+from enfilade.isolation.run_stream import RunStream
 from enfilade.isolation.stdio import drain_stdio
 from enfilade_sdk import codec
 from enfilade_sdk.contract import StrategyDescription
@@ -68,7 +68,10 @@ class Connection:
             LaunchError: It cannot be reached, does not answer in time, or dies over it.
             ProtocolError: Its answer cannot be read.
         """
-        response = await self._before_death(self._describe(seconds))
+        try:
+            response = await self._stub.Describe(pb.DescribeRequest(), timeout=seconds, metadata=self._metadata)
+        except grpc.aio.AioRpcError as error:
+            raise LaunchError(f"plugin {self.plugin!r} {await self._why_undescribed(error, seconds)}") from None
         if response.protocol != codec.PROTOCOL:
             raise ProtocolError(
                 f"plugin {self.plugin!r} speaks protocol {response.protocol}, this host speaks {codec.PROTOCOL}; "
@@ -80,39 +83,21 @@ class Connection:
             self._stdio = asyncio.ensure_future(drain_stdio(self._channel, self.process.output))
         return descriptions
 
-    async def _describe(self, seconds: float) -> pb.DescribeResponse:
-        try:
-            response: pb.DescribeResponse = await self._stub.Describe(
-                pb.DescribeRequest(), timeout=seconds, metadata=self._metadata
-            )
-        except grpc.aio.AioRpcError as error:
-            if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
-                raise LaunchError(self._described_not(f"no answer within {seconds:g} s")) from None
-            raise LaunchError(self._described_not(reason_of(error))) from None
-        return response
-
-    def _described_not(self, reason: str) -> str:
+    async def _why_undescribed(self, error: "grpc.aio.AioRpcError", seconds: float) -> str:
+        late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        reason = f"no answer within {seconds:g} s" if late else f"{error.code().name}: {error.details()}"
         if self.process is None:
-            return f"plugin {self.plugin!r} at {self._address.target} cannot be asked what it offers: {reason}"
-        return f"plugin {self.plugin!r} did not say what it offers: {reason}{self.process.output.text()}"
+            return f"at {self._address.target} cannot be asked what it offers: {reason}"
+        if error.code() is grpc.StatusCode.UNAVAILABLE and await self._ended(self.process):
+            return f"died before it said what it offers: {self.process.last_words()}"
+        return f"did not say what it offers: {reason}{self.process.output.text()}"
 
-    async def _before_death(self, asking: Coroutine[Any, Any, pb.DescribeResponse]) -> pb.DescribeResponse:
-        if self.process is None:
-            return await asking
-        answer, death = asyncio.ensure_future(asking), asyncio.ensure_future(self.process.wait())
-        try:
-            await asyncio.wait({answer, death}, return_when=asyncio.FIRST_COMPLETED)
-            if answer.done() and answer.exception() is None:
-                return answer.result()
-            with contextlib.suppress(TimeoutError):  # the channel may break before the process is seen to end
-                await asyncio.wait_for(death, DEATH_SECONDS if answer.done() else None)
-                words = self.process.last_words()
-                raise LaunchError(f"plugin {self.plugin!r} died before it said what it offers: {words}")
-            return answer.result()
-        finally:
-            for task in (answer, death):
-                task.cancel()
-            await asyncio.gather(answer, death, return_exceptions=True)
+    async def _ended(self, process: GuestProcess) -> bool:
+        """Whether the process behind a broken connection has ended, which may be seen a little later."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(DEATH_SECONDS):
+                await process.wait()
+        return process.exit_code is not None
 
     async def run(self, invocation: Invocation, hatch: Hatch) -> AsyncGenerator[ToolInvokeMessage, None]:
         """Runs a strategy on a stream of its own."""
@@ -155,12 +140,10 @@ class Connection:
             return ProtocolError(f"rule 'a frame is within gRPC's limit' was broken: {details}")
         if self.process is None:
             return GuestDiedError(f"the connection to plugin {self.plugin!r} at {self._address.target} broke: {reason}")
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(DEATH_SECONDS):
-                await self.process.wait()
+        ended = await self._ended(self.process)
         if self._given_up:
             return GuestDiedError(f"plugin {self.plugin!r} was stopped under this run: {self._given_up}")
-        if self.process.exit_code is not None:
+        if ended:
             return self._death(self.process)
         if code is grpc.StatusCode.UNAVAILABLE:
             self._replace(f"its connection broke ({reason})")

@@ -3,8 +3,6 @@
 import asyncio
 from typing import Any
 
-import grpc
-
 from enfilade_wire.v1 import strategy_pb2 as pb
 
 
@@ -60,8 +58,3 @@ def _retrieve(reading: "asyncio.Task[Any]") -> None:
     """Takes an error out of a read that nobody waits for any more."""
     if not reading.cancelled():
         reading.exception()
-
-
-def reason_of(error: "grpc.aio.AioRpcError") -> str:
-    """A gRPC error in words."""
-    return f"{error.code().name}: {error.details()}"

@@ -1,0 +1,40 @@
+"""Guests of the plugins that do one thing wrong."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from enfilade.candidate import Candidate, Offer
+from enfilade.isolation.guest import StartedGuest
+from enfilade.isolation.launcher import Launcher
+
+ROOT = Path(__file__).parents[2]
+OFFERS = Path(__file__).parent / "faulty_plugin" / "offers"
+
+
+def by_hand(mode: str, *, seconds: float = 20.0, **environment: str) -> Candidate:
+    """A plugin that speaks the handshake and the wire by hand, started by a command."""
+    return Candidate(
+        plugin="faulty",
+        command=(sys.executable, "-m", "tests.support.faulty_plugin", mode),
+        environment={"PYTHONPATH": str(ROOT), **environment},
+        start_timeout=seconds,
+    )
+
+
+def offering(*targets: str, seconds: float = 20.0, **environment: str) -> Candidate:
+    """A plugin that the SDK serves; `targets` are `module:Class` of the offers folder."""
+    offers = tuple(Offer(target.partition(":")[2], target) for target in targets)
+    return Candidate(plugin="harm", offers=offers, paths=(str(OFFERS),), environment=environment, start_timeout=seconds)
+
+
+@asynccontextmanager
+async def started(launcher: Launcher, candidate: Candidate) -> AsyncIterator[StartedGuest]:
+    """A guest that is stopped at the end."""
+    guest = launcher.guest(candidate)
+    assert isinstance(guest, StartedGuest)
+    try:
+        yield guest
+    finally:
+        await guest.stop()
