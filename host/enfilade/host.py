@@ -139,6 +139,11 @@ class Host:
         """Puts one question to an agent and gives the outcome; a failure is in the outcome. Takes what `run` takes."""
         return await self.run(agent, question, **more).wait()
 
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """What stands around runs and their calls, the outermost first."""
+        return self._chain.layers
+
     async def open(self, name: str) -> Admitted:
         """The strategy of that name, opened and checked.
 

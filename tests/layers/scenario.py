@@ -1,7 +1,7 @@
 """A host with layers, a scripted model and tools; and a run's context without a host."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,15 +58,16 @@ async def hosted(
     tools: Sequence[Any] = (),
     repeat_last: bool = False,
     extensions: Extensions | None = None,
-    **config: Any,
+    candidates: Sequence[Candidate] = (),
+    config: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[Host]:
     """A host of the strategies on trial, whose model plays these turns; the tools may be named by agents."""
     plugin = Candidate("trial", offers=OFFERS, isolation=isolation, paths=(FOLDER,), start_timeout=30)
     async with ModelServer(turns, repeat_last=repeat_last) as server:
         model = ModelSettings(name="scripted", base_url=server.base_url, max_retries=0)
-        settings = Config(default_model="m", models={"m": model}, **config)
-        extensions = extensions or Extensions()
-        async with Host(settings, candidates=[plugin], layers=layers, tools=tools, extensions=extensions) as host:
+        settings = Config(default_model="m", models={"m": model}, **(config or {}))
+        plugins, extensions = [plugin, *candidates], extensions or Extensions()
+        async with Host(settings, candidates=plugins, layers=layers, tools=tools, extensions=extensions) as host:
             yield host
 
 

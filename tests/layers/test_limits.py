@@ -189,7 +189,7 @@ async def test_money_of_all_calls_of_a_run_adds_up() -> None:
     usage = {"prompt_tokens": 1_000_000, "completion_tokens": 0, "total_tokens": 1_000_000}
     prices = {"m": Price(input=Decimal("0.4"), output=Decimal(0))}
     layers = [Costs(), ExecutionLimits(max_cost=Decimal(1))]
-    async with hosted(layers, [text_turn("a", usage=usage)], repeat_last=True, prices=prices) as host:
+    async with hosted(layers, [text_turn("a", usage=usage)], repeat_last=True, config={"prices": prices}) as host:
         assert (await host.ask(told("ask", "ask"), "?")).error is None
         outcome = await host.ask(told("ask", "ask", "ask"), "?")
     assert outcome.error is not None

@@ -75,14 +75,16 @@ async def test_a_question_that_nobody_answers_is_taken_back() -> None:
 
 
 def test_without_a_terminal_the_answer_is_no() -> None:
+    command = [*ASK, "30", "delete"]
     done = subprocess.run(
-        [*ASK, "30", "delete"],
+        command,
         env=ENVIRONMENT,
         cwd=ROOT,
-        capture_output=True,
+        stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
         timeout=30,
+        check=True,
     )
     assert done.stdout.startswith("<delete: False None 'nobody could be asked, for there is no terminal (")
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from enfilade.errors import ConfigError, near_matches
 from enfilade.layers.counts import Counts
@@ -67,8 +68,13 @@ def configured(layer: Callable[..., L], options: Mapping[str, Any], **given: Any
     try:
         made = layer(**{name: value for name, value in options.items() if name in known}, **given)
     except ValidationError as error:
-        faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}".removeprefix(": ") for fault in error.errors()]
-        raise ConfigError("; ".join(unknown + faults)) from None
+        raise ConfigError("; ".join(unknown + [_words(fault) for fault in error.errors()])) from None
     if unknown:
         raise ConfigError("; ".join(unknown))
     return made
+
+
+def _words(fault: ErrorDetails) -> str:
+    place = ".".join(map(str, fault["loc"]))
+    text = fault["msg"].removeprefix("Value error, ")
+    return f"{place}: {text}" if place else text
