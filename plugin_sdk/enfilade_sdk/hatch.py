@@ -1,6 +1,6 @@
 """The one hatch through which a run's calls go back to the host."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any, Protocol
 
 from enfilade_sdk.messages import ToolInvokeMessage
@@ -14,11 +14,11 @@ class Hatch(Protocol):
     A stream ends with exactly one result. Failures are raised as `EnfiladeError`; closing a stream cancels the call.
     """
 
-    def model(self, request: ModelRequest) -> AsyncIterator[ModelChunk | ModelResult]:
+    def model(self, request: ModelRequest) -> AsyncGenerator[ModelChunk | ModelResult, None]:
         """Streams the chunks of a model call and, last, its result."""
         ...
 
-    def tool(self, request: ToolRequest) -> AsyncIterator[ToolInvokeMessage | ToolResult]:
+    def tool(self, request: ToolRequest) -> AsyncGenerator[ToolInvokeMessage | ToolResult, None]:
         """Streams the messages of a tool call and, last, its result."""
         ...
 

@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 import threading
-from collections.abc import Coroutine, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from typing import Any
 
 from enfilade_sdk.call import Call
-from enfilade_sdk.errors import InternalError, LimitExceededError, RunCancelled
+from enfilade_sdk.errors import InternalError, LimitExceededError, RunCancelled, ToolFailedError, ToolNotFoundError
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import File, Invocation, ModelInfo
 from enfilade_sdk.messages import LogStatus, ToolInvokeMessage, log_message
@@ -254,7 +254,20 @@ class SessionTools:
             RunCancelled: The run was cancelled.
         """
         request = ToolRequest(name=name, arguments=arguments, call_id=call_id or "")
-        return self._session.track(self._hatch.tool(request), ToolResult)
+        return self._session.track(_with_refusals_as_results(self._hatch.tool(request)), ToolResult)
+
+
+async def _with_refusals_as_results(
+    answers: AsyncGenerator[ToolInvokeMessage | ToolResult, None],
+) -> AsyncGenerator[ToolInvokeMessage | ToolResult, None]:
+    """A tool that this run does not have, or that could not be called, is the model's business: a result, no error."""
+    try:
+        async for answer in answers:
+            yield answer
+    except (ToolNotFoundError, ToolFailedError) as error:
+        yield ToolResult(error.message, is_error=True, details={"code": error.code.value})
+    finally:
+        await answers.aclose()
 
 
 class Pending:

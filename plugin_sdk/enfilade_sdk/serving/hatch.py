@@ -1,7 +1,7 @@
 """The guest's hatch: a run's calls travel up the stream that the host opened, their answers come down it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from itertools import count
 from typing import Any, TypeVar, cast
 
@@ -41,17 +41,17 @@ class StreamHatch:
         self._values: dict[int, asyncio.Future[Any]] = {}
         self._closed: EnfiladeError | None = None
 
-    def model(self, request: ModelRequest) -> AsyncIterator[ModelChunk | ModelResult]:
+    def model(self, request: ModelRequest) -> AsyncGenerator[ModelChunk | ModelResult, None]:
         """A model call over the stream."""
         call_id = next(self._ids)
         item = pb.PluginItem(model_call=codec.model_request_to_wire(call_id, request, WINDOW))
-        return cast(AsyncIterator[ModelChunk | ModelResult], self._call(call_id, item, ModelResult))
+        return cast(AsyncGenerator[ModelChunk | ModelResult, None], self._call(call_id, item, ModelResult))
 
-    def tool(self, request: ToolRequest) -> AsyncIterator[ToolInvokeMessage | ToolResult]:
+    def tool(self, request: ToolRequest) -> AsyncGenerator[ToolInvokeMessage | ToolResult, None]:
         """A tool call over the stream."""
         call_id = next(self._ids)
         item = pb.PluginItem(tool_call=codec.tool_request_to_wire(call_id, request, WINDOW))
-        return cast(AsyncIterator[ToolInvokeMessage | ToolResult], self._call(call_id, item, ToolResult))
+        return cast(AsyncGenerator[ToolInvokeMessage | ToolResult, None], self._call(call_id, item, ToolResult))
 
     async def storage(self, request: StorageRequest) -> Any:
         """A use of the small storage over the stream."""
