@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from enfilade.layers.retry import Retry
+from enfilade.models.retry_after import retry_after
 from enfilade_sdk.errors import ModelFailedError
 from enfilade_sdk.prompts import ModelChunk
 from tests.layers.scenario import REQUEST, answer, collected, context, hosted, model_inner, run_layers, told
@@ -86,3 +87,30 @@ async def test_an_endpoint_that_is_busy_for_a_moment_costs_a_strategy_nothing() 
     assert outcome.answer == "here"
     assert len(outcome.rounds) == 1
     assert outcome.rounds[0].error is None
+
+
+async def test_an_endpoint_says_in_a_header_how_long_to_wait() -> None:
+    busy = error_turn(429, {"error": {"message": "slow down"}}, headers={"retry-after-ms": "250"})
+    async with hosted([quick()], [busy, text_turn("here")]) as host:
+        await host.prepare(told("ask"))
+        started = time.monotonic()
+        outcome = await host.ask(told("ask"), "?")
+    assert outcome.answer == "here"
+    assert time.monotonic() - started >= 0.25
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after-ms": "300", "retry-after": "7"}, 0.3),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "inf"}, None),
+    ],
+)
+def test_the_header_is_read_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers) == seconds

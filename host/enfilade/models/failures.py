@@ -64,12 +64,15 @@ class Failures:
         }
         return ModelFailedError(f"model {self.model.name!r} at {self.endpoint}: {self.scrubbed(text)}", details=details)
 
-    def refused(self, status: int, body: bytes) -> ModelFailedError:
-        """The error for an HTTP status of 400 and above."""
+    def refused(self, status: int, body: bytes, retry_after: float | None = None) -> ModelFailedError:
+        """The error for an HTTP status of 400 and above; the provider may ask to wait so many seconds."""
         reason = reason_in(body)
         hint = _HINTS.get(status)
         text = f"HTTP {status}" + (f" ({hint})" if hint else "") + (f": {reason}" if reason else ", without a reason")
-        return self.failed(text, kind="status", status=status)
+        error = self.failed(text, kind="status", status=status)
+        if retry_after is not None:
+            error.details["retry_after"] = retry_after
+        return error
 
     def in_stream(self, error: Any) -> ModelFailedError:
         """The error for an error object inside a stream that began with 200."""
