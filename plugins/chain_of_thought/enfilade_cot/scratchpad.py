@@ -3,6 +3,8 @@
 import json
 from collections.abc import Sequence
 
+from enfilade_cot.events import Json
+from enfilade_cot.reader import read_whole
 from enfilade_sdk.prompts import ToolCall, ToolMessage
 
 MOST_RAW = 2000
@@ -34,7 +36,7 @@ class Scratchpad:
         """Writes down a reply whose action could not be read, and why."""
         self._think(thought)
         raw = raw.strip()
-        if raw:
+        if raw and raw not in thought:
             self.add(raw if len(raw) <= MOST_RAW else f"{raw[:MOST_RAW]} [...]")
         self.add(f"Observation: The reply could not be used: {reason}.")
 
@@ -45,11 +47,16 @@ class Scratchpad:
 
 def action_text(calls: Sequence[ToolCall]) -> str:
     """Calls in the prompt's own form."""
-    forms = []
-    for call in calls:
-        given = call.arguments if call.parsed is None else call.parsed
-        forms.append({"action": call.name, "action_input": given})
+    forms = [{"action": call.name, "action_input": _given(call)} for call in calls]
     return json.dumps(forms[0] if len(forms) == 1 else forms, ensure_ascii=False)
+
+
+def _given(call: ToolCall) -> Json:
+    """The arguments as a value; text that is no JSON stays text."""
+    if call.parsed is not None:
+        return call.parsed
+    whole, value = read_whole(call.arguments, strict=True)
+    return value if whole else call.arguments
 
 
 def observation_text(results: Sequence[ToolMessage]) -> str:
