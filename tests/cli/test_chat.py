@@ -137,7 +137,9 @@ async def test_ctrl_c_twice_ends_the_conversation(enfilade: Enfilade) -> None:
             screen.press("first\n")
             place = await screen.until("Half", place)
             screen.press(CTRL_C)
-            await screen.until("\n> ", place)
+            place = await screen.until("\n> ", place)
+            screen.press("half a line")
+            await screen.until("half a line", place)
             screen.press(CTRL_C)
             assert await screen.exit_code() == 130
     assert "Traceback" not in screen.text

@@ -88,3 +88,16 @@ def test_the_handlers_from_before_come_back() -> None:
     with Signals():
         assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] != before
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
+
+
+def test_a_signal_that_came_just_before_a_read_is_heard_all_the_same() -> None:
+    read, write = os.pipe()
+    with Signals() as signals, pytest.raises(Interrupted), signals.reading():
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # so that another thread takes it
+        threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT)).start()
+        try:
+            os.read(read, 1)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    os.close(read)
+    os.close(write)

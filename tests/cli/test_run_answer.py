@@ -4,7 +4,7 @@ import sys
 
 from tests.support.enfilade_command import Enfilade, at
 from tests.support.model_server import ModelServer
-from tests.support.model_turns import Call, Turn, call_turn, text_turn
+from tests.support.model_turns import Call, Turn, call_turn, chunk, sse, text_turn
 
 SUM = call_turn("calculator", {"expression": "12 * 7"})
 
@@ -181,7 +181,8 @@ async def test_the_key_is_taken_from_the_variable_and_shown_nowhere(enfilade: En
 
 
 async def test_a_failed_run_keeps_the_text_that_had_come(enfilade: Enfilade) -> None:
-    async with ModelServer([text_turn("Half an", " answer", end="cut", done=False)]) as server:
+    pieces = [sse(chunk({"content": text})) for text in ("Half an", " answer")]
+    async with ModelServer([Turn(raw=pieces, end="cut")]) as server:
         done = await enfilade("run", "q", *at(server.base_url))
     assert done.code == 1
     assert done.out == b"Half an answer\n"

@@ -48,7 +48,8 @@ def ask(question: str, options: AskOptions) -> int:
 
 def _asked(question: str, options: AskOptions, sink: Sink, signals: Signals) -> int:
     setup = setup_of(options)
-    text = question_text(question)
+    with signals.reading():
+        text = question_text(question)
     with LoopThread() as loop:
         outcome = loop.finish(_outcome(setup, text, sink), signals, sink.last_word)
     return DONE if outcome.status is Status.SUCCEEDED else FAILED

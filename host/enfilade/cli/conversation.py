@@ -113,7 +113,8 @@ class _Conversation:
         """The next line; None at the end."""
         while True:
             try:
-                line = self._typed_line() if self._typed else self._read_line()
+                with self._signals.reading():
+                    line = self._typed_line() if self._typed else self._read_line()
             except EOFError:
                 return None
             except CommandLineError as error:

@@ -6,7 +6,6 @@ import shutil
 import sys
 import threading
 from collections.abc import Mapping
-from io import TextIOWrapper
 from typing import BinaryIO, Self
 
 from enfilade.cli.visible import in_one_line, visible
@@ -70,10 +69,10 @@ class Screen:
         variables = os.environ if environment is None else environment
         out = _file(sys.stdout, 1)
         err = _file(sys.stderr, 2)
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
         with contextlib.suppress(OSError):
             os.dup2(err.fileno(), 1)
-        if isinstance(sys.stdout, TextIOWrapper):
-            sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
+            sys.stdout = open(1, "w", 1, encoding, "backslashreplace", closefd=False)  # noqa: SIM115
         return cls(
             out,
             err,
@@ -81,7 +80,7 @@ class Screen:
             err_terminal=err.isatty(),
             colour=not variables.get("NO_COLOR") and variables.get("TERM", "dumb") != "dumb",
             moves=variables.get("TERM", "dumb") != "dumb",
-            encoding=getattr(sys.stdout, "encoding", None) or "utf-8",
+            encoding=encoding,
         )
 
     @property

@@ -13,6 +13,12 @@ from enfilade.cli.exit_code import SIGNALLED
 
 HEARD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
+_NUDGE = signal.SIGURG
+"""Means nothing here and wakes the main thread from whatever it waits for."""
+
+_NUDGES = 10
+_NUDGE_SECONDS = 0.02
+
 
 class Interrupted(BaseException):
     """A signal ended the command, or (not `final`) only what it was doing."""
@@ -47,6 +53,7 @@ class Signals:
                 continue
             self._former[number] = former
             signal.signal(number, self._hear)
+        self._former[_NUDGE] = signal.signal(_NUDGE, lambda *_: None)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -57,6 +64,31 @@ class Signals:
         signal.set_wakeup_fd(self._former_wakeup)
         self._ear.close()
         self._mouth.close()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Lets the main thread read from a terminal or a pipe.
+
+        Python hears a signal when the reading is broken off by it. One that comes a moment before would be heard at
+        the next key only, so a thread breaks the reading off once more.
+        """
+        over = threading.Event()
+        nudger = threading.Thread(target=self._nudge, args=(threading.get_ident(), over), daemon=True)
+        nudger.start()
+        try:
+            yield
+        finally:
+            over.set()
+            self._wake()
+            nudger.join()
+
+    def _nudge(self, thread: int, over: threading.Event) -> None:
+        while not over.is_set():
+            heard = self._ear.recv(64)
+            came = any(number in heard for number in HEARD)
+            for _ in range(_NUDGES if came else 0):
+                if not over.wait(_NUDGE_SECONDS):
+                    signal.pthread_kill(thread, _NUDGE)
 
     def later(self, seconds: float, action: Callable[[], None]) -> None:
         """Does something in a thread of its own, unless the signals are left before."""
