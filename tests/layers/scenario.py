@@ -65,7 +65,7 @@ async def hosted(
     plugin = Candidate("trial", offers=OFFERS, isolation=isolation, paths=(FOLDER,), start_timeout=30)
     async with ModelServer(turns, repeat_last=repeat_last) as server:
         model = ModelSettings(name="scripted", base_url=server.base_url, max_retries=0)
-        settings = Config(default_model="m", models={"m": model}, **(config or {}))
+        settings = Config(**({"default_model": "m", "models": {"m": model}} | dict(config or {})))
         plugins, extensions = [plugin, *candidates], extensions or Extensions()
         async with Host(settings, candidates=plugins, layers=layers, tools=tools, extensions=extensions) as host:
             yield host
