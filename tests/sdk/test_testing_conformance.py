@@ -12,6 +12,7 @@ from enfilade_fc.strategy import FunctionCallingStrategy
 from enfilade_sdk.errors import EnfiladeError
 from enfilade_sdk.messages import ToolInvokeMessage, finish_log, log_message
 from enfilade_sdk.parameters import AgentStrategyParameter
+from enfilade_sdk.rounds import limit_reached
 from enfilade_sdk.session import Session
 from enfilade_sdk.strategy import AgentStrategy
 from enfilade_sdk.testing import ConformanceError, conformance
@@ -90,7 +91,7 @@ class TwoLines(Plain):
             result = session.tools.invoke(name, text.partition("Action Input: ")[2]).result()
             assert not result.is_error or "probe" in result.text
             prompt += f"\n{text}Observation: {result.text}"
-        raise AssertionError("the model never answered")
+        raise limit_reached(3)
 
 
 class Echo:
