@@ -79,7 +79,9 @@ class Host:
         self.gateway = ModelGateway(self.config.models, self.config.default_model, offer.models)
         self.catalog = Catalog(self._discovered() if candidates is None else candidates, self._runner_of)
         self._launchers = Launchers(offer.launchers, self.config.plugins)
-        self._toolboxes = Toolboxes(self.config.tool_limits, self.config.tools, tools, offer.tools.values())
+        self._toolboxes = Toolboxes(
+            self.config.tool_limits, self.config.tools, tools, offer.tools.values(), {"mcp": self.config.mcp}
+        )
         self._store = late_store(offer.stores, self.config.store)
         self._storage = storage or (MemoryStorage() if self.config.store is None else self._store)
         self._prices = Prices(self.config.prices)

@@ -26,6 +26,7 @@ class Toolboxes:
         named: Entries of the configuration, by the name that agents use.
         given: Python functions or `Tool`s that agents may use by name.
         kinds: The kinds of tool sources; the built-in ones by default.
+        sections: What the configuration holds for kinds of tool sources, by the kind's name.
     """
 
     def __init__(
@@ -34,32 +35,31 @@ class Toolboxes:
         named: Mapping[str, ToolEntry],
         given: Sequence[Any] = (),
         kinds: Iterable[SourceKind] | None = None,
+        sections: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self._limits = limits
         self._named = dict(named)
         for tool in given:
             entry = ToolEntry(tool=tool)
             self._named.setdefault(entry.label, entry)
-        self.registry = SourceRegistry(Path.cwd(), Threads(limits.threads), kinds=kinds)
+        self.registry = SourceRegistry(Path.cwd(), Threads(limits.threads), kinds=kinds, sections=sections)
         self._engines: OrderedDict[int, tuple[tuple[ToolEntry, ...], ToolEngine]] = OrderedDict()
         self._lock = asyncio.Lock()
 
     async def engine(self, entries: tuple[ToolEntry, ...]) -> ToolEngine:
-        """The engine of these entries; what could not be loaded is in its report.
+        """The engine of these entries; what could not be loaded is in its report. Made anew where tools have changed.
 
         Raises:
             EnfiladeError: A name is unknown (near matches are named), two tools have one name, or a tool that is
                 `required` cannot be had.
         """
-        kept = self._engines.get(id(entries))
-        if kept is not None and kept[0] is entries:
-            return kept[1]
+        if (engine := self._current(entries)) is not None:
+            return engine
         async with self._lock:
+            if (engine := self._current(entries)) is not None:  # another one has made it meanwhile
+                return engine
             engine = await load_tools([self._meant(entry) for entry in entries], self.registry, self._limits)
-            self._engines[id(entries)] = (entries, engine)
-            while len(self._engines) > KEPT:
-                _, (_, oldest) = self._engines.popitem(last=False)
-                await oldest.aclose()
+            await self._keep(entries, engine)
         return engine
 
     async def close(self) -> None:
@@ -69,6 +69,20 @@ class Toolboxes:
             with contextlib.suppress(Exception):  # a tool's clean-up must not keep the others from theirs
                 await engine.aclose()
         self.registry.close()
+
+    def _current(self, entries: tuple[ToolEntry, ...]) -> ToolEngine | None:
+        kept = self._engines.get(id(entries))
+        return kept[1] if kept is not None and kept[0] is entries and not kept[1].outdated else None
+
+    async def _keep(self, entries: tuple[ToolEntry, ...], engine: ToolEngine) -> None:
+        """Keeps the engine in the place of an older one. Runs that have the older one go on with its tools."""
+        before = self._engines.pop(id(entries), None)
+        self._engines[id(entries)] = (entries, engine)
+        if before is not None:
+            await before[1].aclose()  # only now, so that what both use is never given up in between
+        while len(self._engines) > KEPT:
+            _, (_, oldest) = self._engines.popitem(last=False)
+            await oldest.aclose()
 
     def _meant(self, entry: ToolEntry) -> ToolEntry:
         """The entry with what the configuration says of its name; an unknown name is refused here."""

@@ -239,6 +239,21 @@ async def test_a_tool_whose_schema_cannot_be_used_is_named_and_the_others_of_its
     ]
     assert "refers to '#/x'" in engine.report.notes[0]
     assert engine.report
+    engine = await load_tools([ToolEntry(tool="server", required=True)], registry)
+    assert engine.names == ["good", "odd"]
+
+
+async def test_a_required_source_whose_schemas_all_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    class Source:
+        origin = "server"
+
+        async def load(self) -> list[Tool]:
+            return [ForeignTool("bad", 7), ForeignTool("worse", "?")]
+
+        async def aclose(self) -> None: ...
+
+    registry = SourceRegistry(tmp_path, Threads())
+    registry.register(SourceKind("server", lambda argument, setting: Source(), "a server"))
     with pytest.raises(EnfiladeError, match="the tool 'bad' of server: its schema cannot be used"):
         await load_tools([ToolEntry(tool="server", required=True)], registry)
 

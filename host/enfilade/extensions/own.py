@@ -12,6 +12,7 @@ from enfilade.errors import ConfigError
 from enfilade.extensions.commands import COMMANDS
 from enfilade.hookspecs import LauncherKind, OpenStore, StoreKind, hookimpl
 from enfilade.inprocess import InProcess
+from enfilade.isolation.companion import Companions
 from enfilade.isolation.launcher import Launcher
 from enfilade.layers.builtin import BUILTIN as LAYERS
 from enfilade.layers.kind import LayerKind
@@ -19,6 +20,7 @@ from enfilade.models.provider import ModelProvider
 from enfilade.models.providers import PROVIDERS
 from enfilade.store.settings import StoreSettings
 from enfilade.store.store import Store
+from enfilade.tools.mcp.kind import mcp_kind
 from enfilade.tools.registry import SourceKind, builtin_kinds
 
 
@@ -41,8 +43,8 @@ def enfilade_models() -> Mapping[str, Callable[[], ModelProvider]]:
 
 @hookimpl
 def enfilade_tools() -> Iterable[SourceKind]:
-    """The built-in tools."""
-    return builtin_kinds()
+    """The built-in tools, and those of MCP servers."""
+    return [*builtin_kinds(), mcp_kind(Companions)]
 
 
 @hookimpl

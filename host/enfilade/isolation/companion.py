@@ -93,6 +93,11 @@ class Companion(asyncio.SubprocessProtocol):
         if stdin is not None and not stdin.is_closing():
             stdin.write(data)
 
+    @property
+    def congested(self) -> bool:
+        """Whether much of what was written to it is unread."""
+        return not self._writable.is_set()
+
     async def writable(self) -> None:
         """Waits until it has read most of what was written; for ever, if it reads nothing."""
         await self._writable.wait()

@@ -22,7 +22,7 @@ from enfilade.tools.place import PlacedTool
 from enfilade.tools.report import LoadReport
 from enfilade.tools.result_text import NOTHING, ResultText
 from enfilade.tools.threads import Threads
-from enfilade.tools.tool import ToolSource
+from enfilade.tools.tool import Changing, ToolSource
 from enfilade.tools.weight import weigh
 from enfilade_sdk.errors import EnfiladeError, ErrorCode, LimitExceededError
 from enfilade_sdk.messages import MessageType, ToolInvokeMessage
@@ -72,6 +72,11 @@ class ToolEngine:
     def abandoned(self) -> int:
         """Calls that were stopped and whose work has not ended yet, in threads and on the loop."""
         return len(self._strays) + (self._threads.abandoned if self._threads is not None else 0)
+
+    @property
+    def outdated(self) -> bool:
+        """Whether an engine made anew may have other tools, because those of a source have changed."""
+        return any(isinstance(source, Changing) and source.outdated for source in self._sources)
 
     def menu(self) -> list[PromptTool]:
         """The tools as a model sees them; the caller may keep and change what it gets."""

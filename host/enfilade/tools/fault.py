@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from enfilade.tools.json_value import clean_text
-from enfilade_sdk.errors import EnfiladeError
+from enfilade_sdk.errors import EnfiladeError, ErrorCode
 
 _MOST = 4_000
 _SHORTEST_SECRET = 4
@@ -30,6 +30,12 @@ _KNOWN_KEYS = re.compile(
 _SECRET_NAME = re.compile(r"(?i)(key|token|secret|passw|pwd|credential)")
 
 
+class ReportedError(EnfiladeError):
+    """A tool's failure in words that it chose for the model, such as a server's: shown as they are, save secrets."""
+
+    code = ErrorCode.TOOL_FAILED
+
+
 def fault_text(tool: str, error: BaseException, secrets: Collection[str] = ()) -> str:
     """Words for a call that raised: `the tool weather failed: ConnectionError: station offline`.
 
@@ -41,6 +47,8 @@ def fault_text(tool: str, error: BaseException, secrets: Collection[str] = ()) -
         secrets: Values that may not be shown.
     """
     message = _message(error)
+    if isinstance(error, ReportedError):
+        return f"the tool {tool} failed: {_shortened(masked(message, secrets))}"
     named = message if isinstance(error, EnfiladeError) and message else f"{type(error).__name__}: {message}"
     return f"the tool {tool} failed: {presentable(named.removesuffix(': '), secrets)}"
 
@@ -58,10 +66,7 @@ def _message(error: BaseException) -> str:
 
 def presentable(text: str, secrets: Collection[str] = ()) -> str:
     """The text without tracebacks, folders and what looks like a secret, at most 4,000 characters of it."""
-    text = text[: _MOST * 4]
-    for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) >= _SHORTEST_SECRET:
-            text = text.replace(secret, _MASK)
+    text = masked(text[: _MOST * 4], secrets)
     text = _TRACEBACK.sub(_last_line, text)
     text = _FRAME.sub("", text)
     text = _IN_URL.sub(_MASK, text)
@@ -69,7 +74,18 @@ def presentable(text: str, secrets: Collection[str] = ()) -> str:
     text = _PAIR.sub(rf"\1\2{_MASK}", text)
     text = _BEARER.sub(rf"\1 {_MASK}", text)
     text = _PATH.sub(_file_name, text)
-    text = text.replace("\0", "")
+    return _shortened(text.replace("\0", ""))
+
+
+def masked(text: str, secrets: Collection[str]) -> str:
+    """The text without the secrets; those of less than 4 characters are no secrets."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= _SHORTEST_SECRET:
+            text = text.replace(secret, _MASK)
+    return text
+
+
+def _shortened(text: str) -> str:
     return text if len(text) <= _MOST else f"{text[:_MOST]}... (cut)"
 
 

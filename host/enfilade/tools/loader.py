@@ -106,12 +106,16 @@ def _place_all(entry: ToolEntry, tools: list[Tool] | BaseException, loaded: _Loa
 
 
 def _schemas(entry: ToolEntry, tools: list[Tool], loaded: _Loaded) -> list[tuple[Tool, ToolSchema]]:
-    schemas = []
+    schemas, faults = [], []
     for tool in tools:
         try:
             schemas.append((tool, tool_schema(tool.schema)))
         except EnfiladeError as error:
-            _refuse(entry, tool.name, error, loaded)
+            faults.append((tool, error))
+    # one odd tool among those of a server is no reason to do without the server
+    lenient = entry.model_copy(update={"required": entry.required and not schemas})
+    for tool, fault in faults:
+        _refuse(lenient, tool.name, fault, loaded)
     return schemas
 
 

@@ -76,10 +76,11 @@ def _of_bytes(value: bytes) -> ToolInvokeMessage:
     try:
         return text_message(value.decode())
     except UnicodeDecodeError:
-        return blob_message(value, mime_type=_mime_type(value))
+        return blob_message(value, mime_type=mime_type_of(value))
 
 
-def _mime_type(value: bytes) -> str:
+def mime_type_of(value: bytes) -> str:
+    """The type that a file's first bytes speak for; `application/octet-stream` where they speak for none."""
     if value[:4] == b"RIFF" and value[8:12] == b"WEBP":
         return "image/webp"
     return next((mime for start, mime in _SIGNATURES if value.startswith(start)), "application/octet-stream")

@@ -1,9 +1,10 @@
 """Knows every kind of source that a spec can name, and which tools are at hand."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from importlib_metadata import EntryPoint, entry_points
 
@@ -66,6 +67,7 @@ class SourceRegistry:
         load_timeout: Seconds one import may take.
         installed: Entry points of the group; those of this environment by default. Only their metadata is read.
         kinds: The kinds of sources; the built-in ones by default.
+        sections: What the configuration holds for kinds of sources, by the kind's name.
     """
 
     def __init__(
@@ -76,8 +78,9 @@ class SourceRegistry:
         load_timeout: float = 60.0,
         installed: Iterable[EntryPoint] | None = None,
         kinds: Iterable[SourceKind] | None = None,
+        sections: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
-        self._setting = PythonSetting(threads=threads, folder=folder, timeout=load_timeout)
+        self._setting = PythonSetting(threads=threads, folder=folder, timeout=load_timeout, sections=sections or {})
         self._kinds: dict[str, SourceKind] = {}
         self._installed = list(entry_points(group=GROUP) if installed is None else installed)
         for kind in builtin_kinds() if kinds is None else kinds:

@@ -1,16 +1,18 @@
 """Sources of tools written in Python: values at hand, files, modules, entry points."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from importlib_metadata import EntryPoint
 
 from enfilade.tools.functions import FunctionTool
 from enfilade.tools.importing import Imports, ToolLoadError
 from enfilade.tools.names import did_you_mean
+from enfilade.tools.shared import Shared
 from enfilade.tools.threads import Threads
 from enfilade.tools.tool import Tool
 from enfilade_sdk.errors import ToolNotFoundError
@@ -18,7 +20,7 @@ from enfilade_sdk.errors import ToolNotFoundError
 
 @dataclass(slots=True)
 class PythonSetting:
-    """What Python sources share.
+    """What sources share.
 
     Attributes:
         threads: Threads for functions, and for imports.
@@ -26,6 +28,9 @@ class PythonSetting:
         timeout: Seconds one import may take.
         imports: What was imported so far.
         turn: Held while something is imported.
+        sections: What the configuration holds for kinds of sources, by the kind's name and the names it uses itself:
+            `[mcp.files]` is `sections["mcp"]["files"]`.
+        shared: What the sources of one host share beside this.
     """
 
     threads: Threads
@@ -33,6 +38,8 @@ class PythonSetting:
     timeout: float = 60.0
     imports: Imports = field(default_factory=Imports)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    shared: Shared = field(default_factory=Shared)
 
     async def imported(self, shown: str, step: Callable[[], list[Tool]]) -> list[Tool]:
         """Does an import in a thread, one at a time, so that one that hangs holds up nothing for long.

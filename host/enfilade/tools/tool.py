@@ -43,6 +43,16 @@ class Tool(Protocol):
         ...
 
 
+@runtime_checkable
+class Changing(Protocol):
+    """A source whose tools may change while a host runs. Sources that cannot change need not have this."""
+
+    @property
+    def outdated(self) -> bool:
+        """Whether loading anew may bring other tools than the last loading did."""
+        ...
+
+
 class ToolSource(Protocol):
     """Something tools come from: a function, a file of functions, a server, a document."""
 
