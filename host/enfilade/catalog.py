@@ -1,5 +1,6 @@
 """Names to strategies: which plugin offers what, each opened once."""
 
+import asyncio
 from collections.abc import Callable, Iterable
 
 from enfilade.admission import Admitted, Runner, admit
@@ -59,9 +60,8 @@ class Catalog:
             raise StrategyNotFoundError(f"there is no strategy {name!r}; {near_matches(name, known)}")
 
     async def close(self) -> None:
-        """Stops whatever was started."""
-        for runner in self._runners.values():
-            await runner.stop()
+        """Stops whatever was started, all at once."""
+        await asyncio.gather(*(runner.stop() for runner in self._runners.values()))
 
     async def _offering(self, name: str) -> Candidate:
         offering = [c for c in self._candidates if any(offer.name == name for offer in c.offers)]

@@ -13,7 +13,7 @@ import pytest
 
 from enfilade.isolation.launcher import Launcher
 from enfilade_sdk.errors import EnfiladeError, GuestDiedError
-from tests.support.faulty_guest import offering, started
+from tests.support.faulty_guest import NO_FORK_HANDLERS, offering, started
 from tests.support.leftovers import alive, gone
 from tests.support.trial_run import begin, text_of, texts
 
@@ -103,7 +103,7 @@ async def test_a_plugin_in_the_middle_of_a_run_is_stopped_in_bounded_time(launch
 
 
 async def test_children_of_a_plugin_go_with_it(launcher: Launcher) -> None:
-    async with started(launcher, offering("at_run:Forks")) as guest:
+    async with started(launcher, offering("at_run:Forks", **NO_FORK_HANDLERS)) as guest:
         run = begin(guest, "Forks")
         pids = [int(pid) for pid in text_of(await anext(run)).split()]
         assert all(map(alive, pids))
@@ -113,7 +113,7 @@ async def test_children_of_a_plugin_go_with_it(launcher: Launcher) -> None:
 
 
 async def test_children_of_a_plugin_that_dies_go_with_it(launcher: Launcher) -> None:
-    async with started(launcher, offering("at_run:Forks")) as guest:
+    async with started(launcher, offering("at_run:Forks", **NO_FORK_HANDLERS)) as guest:
         run = begin(guest, "Forks")
         pids = [int(pid) for pid in text_of(await anext(run)).split()]
         os.kill(pids[0], signal.SIGKILL)

@@ -4,6 +4,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from enfilade.candidate import Candidate, Offer
 from enfilade.isolation.guest import StartedGuest
@@ -11,6 +12,8 @@ from enfilade.isolation.launcher import Launcher
 
 ROOT = Path(__file__).parents[2]
 OFFERS = Path(__file__).parent / "faulty_plugin" / "offers"
+NO_FORK_HANDLERS: dict[str, Any] = {"GRPC_ENABLE_FORK_SUPPORT": "false"}
+"""With grpc's own handlers a child forked by a plugin sometimes falls over, and is not there to be looked after."""
 
 
 def by_hand(mode: str, *, seconds: float = 20.0, **environment: str) -> Candidate:

@@ -30,6 +30,9 @@ _log = logging.getLogger(__name__)
 DEATH_SECONDS = 1.0
 """Seconds in which the process behind a broken stream is seen to end, if it does."""
 
+SHUTDOWN_SECONDS = 5.0
+"""Seconds for the answer to a shutdown call; who makes it does not wait so long for the process to end."""
+
 TAIL_SECONDS = 3.0
 """Seconds that runs have to let go when the connection closes; their streams are broken by then."""
 
@@ -114,7 +117,7 @@ class Connection:
         self._streams.close()
         shutdown: Any = self._channel.unary_unary("/plugin.GRPCController/Shutdown")
         with contextlib.suppress(grpc.aio.AioRpcError):
-            await shutdown(b"", timeout=1.0, metadata=self._metadata)
+            await shutdown(b"", timeout=SHUTDOWN_SECONDS, metadata=self._metadata)
 
     async def close(self) -> None:
         """Closes the channel; runs that are left end with an error."""

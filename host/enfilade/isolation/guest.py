@@ -146,14 +146,14 @@ class StartedGuest:
                 wait.cancel()
             if self._connection is connection:
                 self._connection = None
-            try:
-                if asked:
-                    await connection.shut_down()
-            finally:
-                await self._end(connection, process, self._times if asked else AT_ONCE)
+            await self._end(connection, process, asked=asked)
 
-    async def _end(self, connection: Connection, process: GuestProcess, times: StopTimes) -> None:
+    async def _end(self, connection: Connection, process: GuestProcess, *, asked: bool) -> None:
+        shutting_down = asyncio.ensure_future(connection.shut_down()) if asked else None
         try:
-            await process.stop(self._watch, times, asked=times is not AT_ONCE)
+            await process.stop(self._watch, self._times if asked else AT_ONCE, asked=asked)
         finally:
+            if shutting_down is not None:
+                shutting_down.cancel()
+                await asyncio.wait({shutting_down})
             await connection.close()

@@ -28,14 +28,16 @@ class Launcher:
 
 
 def _spec(candidate: Candidate) -> LaunchSpec:
-    command = candidate.command
+    command, own = candidate.command, candidate.own_environment
     if not command:
         offers = [f"{offer.name}={offer.target}" for offer in candidate.offers]
-        command = sdk_command(candidate.python or sys.executable, offers, candidate.paths)
+        packages = str(own.site_packages) if own else ""
+        command = sdk_command(candidate.python or sys.executable, offers, candidate.paths, packages)
     return LaunchSpec(
         plugin=candidate.plugin,
         command=command,
         speaks_launch_line=not candidate.command,
         environment=candidate.environment,
         start_timeout=candidate.start_timeout,
+        check=own.check if own else None,
     )

@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from enfilade.errors import LaunchError
@@ -17,6 +17,7 @@ from enfilade.isolation.handshake import HANDSHAKE_LIMIT, Handshake, read_handsh
 from enfilade.isolation.output import OutputTail
 from enfilade.isolation.pipes import GuestPipes
 from enfilade.isolation.watch import Watch
+from enfilade_sdk.serving import doorway
 from enfilade_sdk.serving.handshake import COOKIE_KEY, COOKIE_VALUE, MAX_MESSAGE_BYTES
 
 PROTOCOLS = (1,)
@@ -37,6 +38,7 @@ class LaunchSpec:
         environment: Variables the operator set for it.
         start_timeout: Seconds until its handshake line must have come, and as many until it must have said what it
             offers.
+        check: Called, in a thread, before it is started; what it raises is why it is not.
     """
 
     plugin: str
@@ -44,15 +46,19 @@ class LaunchSpec:
     speaks_launch_line: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
     start_timeout: float = 10.0
+    check: Callable[[], object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StopTimes:
-    """Seconds that each step of stopping may take: after the shutdown call, after stdin closed, after SIGTERM."""
+    """Seconds that each step of stopping may take: from the shutdown call on, after stdin closed, after SIGTERM.
+
+    All together they are below two seconds, in which everything stops when somebody presses Ctrl-C.
+    """
 
     shutdown: float = 1.0
-    stdin: float = 0.5
-    terminate: float = 2.0
+    stdin: float = 0.25
+    terminate: float = 0.5
 
 
 AT_ONCE = StopTimes(0, 0, 0)
@@ -158,7 +164,10 @@ async def launch(spec: LaunchSpec, watch: Watch) -> GuestProcess:
 
     Raises:
         LaunchError: It did not come to life; nothing of it is left.
+        EnfiladeError: Its check refused it; nothing was started.
     """
+    if spec.check is not None:
+        await asyncio.to_thread(spec.check)
     directory = make_directory()
     try:
         guest = await _spawn(spec, directory)
@@ -200,7 +209,18 @@ def _said(line: bytes) -> str:
     return f" after {line[:120].decode('utf-8', 'replace')!r} on stdout" if line else ""
 
 
-def sdk_command(python: str, offers: Sequence[str], paths: Sequence[str] = ()) -> tuple[str, ...]:
-    """The command that serves strategies with the SDK in an interpreter: isolated from its user's settings."""
+def sdk_command(
+    python: str, offers: Sequence[str], paths: Sequence[str] = (), site_packages: str = ""
+) -> tuple[str, ...]:
+    """The command that serves strategies with the SDK in an interpreter: isolated from its user's settings.
+
+    Args:
+        python: The interpreter.
+        offers: `NAME=package.module:Class` of each strategy.
+        paths: Folders that go before the installed packages.
+        site_packages: The packages of an environment that the plugin has for itself, which is not written to; empty
+            for the interpreter's own.
+    """
+    flags = ("-I", "-S", "-B") if site_packages else ("-I", "-S")
     extra = [f"--path={path}" for path in paths]
-    return (python, "-I", "-m", "enfilade_sdk.serving", *extra, *offers)
+    return (python, *flags, doorway.__file__, site_packages or doorway.INTERPRETERS_OWN, *extra, *offers)

@@ -26,6 +26,7 @@ class Watch:
         if self._process is not None and self._process.poll() is None:
             self._write(_line("+", group, directory))
         else:  # there is none yet, or somebody has killed it
+            _let_go(self._process)
             self._process = _spawn()
             self._write(b"".join(_line("+", known, place) for known, place in self._groups.items()))
 
@@ -37,9 +38,8 @@ class Watch:
     async def close(self) -> None:
         """Ends the guardian; by then no guest is left."""
         process, self._process = self._process, None
-        if process is not None and process.stdin is not None:
-            with contextlib.suppress(OSError):
-                process.stdin.close()
+        _let_go(process)
+        if process is not None:
             await _ended(process)
 
     def _write(self, line: bytes) -> None:
@@ -47,6 +47,12 @@ class Watch:
             with contextlib.suppress(OSError):
                 self._process.stdin.write(line)
                 self._process.stdin.flush()
+
+
+def _let_go(process: "subprocess.Popen[bytes] | None") -> None:
+    if process is not None and process.stdin is not None:
+        with contextlib.suppress(OSError):  # what was not written any more, to one that was killed
+            process.stdin.close()
 
 
 async def _ended(process: "subprocess.Popen[bytes]") -> None:

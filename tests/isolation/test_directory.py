@@ -1,0 +1,81 @@
+"""Where launches keep their private files: short paths wherever the host's own folders are."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from enfilade.errors import LaunchError
+from enfilade.isolation import directory
+from enfilade.isolation.directory import PATH_LIMIT, make_directory, remove_directory
+from enfilade.isolation.launcher import Launcher
+from tests.support.faulty_guest import offering, started
+from tests.support.trial_run import texts
+
+DEEP = "/".join(["deep-folder-name"] * 8)
+
+
+@pytest.mark.parametrize("folder", [DEEP, "潮汐/空 格", "a%20b", "a?b#c", "a;b"])
+@pytest.mark.parametrize("variable", ["TMPDIR", "XDG_RUNTIME_DIR", "ENFILADE_RUNTIME_DIR"])
+async def test_guests_run_wherever_the_folders_are(
+    launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, variable: str
+) -> None:
+    place = tmp_path / folder
+    place.mkdir(parents=True)
+    monkeypatch.setenv(variable, str(place))
+    monkeypatch.chdir(place)
+    async with started(launcher, offering("at_run:Works")) as guest:
+        assert len(await texts(guest, "Works")) == 1
+
+
+@pytest.mark.parametrize("folder", ["空 格", "a%20b", "a?b#c", "a;b"])
+async def test_a_socket_can_be_in_a_folder_of_any_name(
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    place = Path("/tmp") / f"t{os.getpid()}" / folder
+    place.mkdir(parents=True)
+    monkeypatch.setenv("ENFILADE_RUNTIME_DIR", str(place))
+    try:
+        async with started(launcher, offering("at_run:LeavesFiles")) as guest:
+            (where,) = await texts(guest, "LeavesFiles")
+            assert Path(where).parent == place
+    finally:
+        remove_directory(str(place.parent))
+
+
+async def test_a_temporary_folder_that_cannot_be_written_is_passed_over(
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", "/proc")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/proc/self")
+    async with started(launcher, offering("at_run:Works")) as guest:
+        assert len(await texts(guest, "Works")) == 1
+
+
+def test_when_no_place_will_do_the_error_names_each_and_the_limit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    deep = tmp_path / DEEP
+    deep.mkdir(parents=True)
+    places = [str(deep), "/proc", "relative", "/tmp/a,b"]
+    monkeypatch.setattr(directory, "_places", lambda: places)
+    with pytest.raises(LaunchError) as caught:
+        make_directory()
+    text = caught.value.message
+    assert f"{deep}: its path is over {PATH_LIMIT} bytes" in text
+    assert "/proc: No such file or directory" in text
+    assert "relative: it is not an absolute path" in text
+    assert "/tmp/a,b: its path has a comma" in text
+    assert "a socket's path holds 107 bytes" in text
+    assert text.endswith("set ENFILADE_RUNTIME_DIR to a short, writable directory")
+    assert list(deep.iterdir()) == []
+
+
+def test_a_directory_is_its_owners_alone_and_carries_the_hosts_number() -> None:
+    path = make_directory()
+    try:
+        assert Path(path).stat().st_mode & 0o777 == 0o700
+        assert Path(path).name.startswith(f"enf-{os.getpid()}-")
+    finally:
+        remove_directory(path)
+    assert not Path(path).exists()

@@ -1,0 +1,46 @@
+"""`python -m tests.support.doomed_host`: a host with busy guests, made to be killed.
+
+Prints one line of JSON with the process ids of its guests and of what they started, then works on until it is killed.
+"""
+
+import asyncio
+import json
+import os
+import sys
+
+import psutil
+
+from enfilade.candidate import Candidate
+from enfilade.config import Config
+from enfilade.host import Host
+from enfilade_sdk.invocation import Invocation
+from tests.support.faulty_guest import NO_FORK_HANDLERS, by_hand, offering
+from tests.support.trial_hatch import TrialHatch
+from tests.support.trial_run import text_of
+
+ENDLESS = 10**6
+
+
+def candidates() -> list[Candidate]:
+    harm = [offering(f"at_run:{name}", **NO_FORK_HANDLERS) for name in ("Waits", "Computes", "Forks", "IgnoresSigterm")]
+    return [*harm, by_hand("ignores_sigterm")]
+
+
+async def main() -> None:
+    async with Host(Config(), candidates=candidates()) as host:
+        pids: set[int] = set()
+        runs = []
+        for name in ("Waits", "Computes", "Forks", "IgnoresSigterm", "deaf"):
+            admitted = await host.open(name)
+            run = admitted.runner.run(Invocation(name, {"seconds": ENDLESS}), TrialHatch())
+            words = text_of(await anext(run)).split()
+            pids.update(int(word) for word in words if word.isdigit())
+            runs.append(run)
+        pids.update(process.pid for process in psutil.Process().children(recursive=True))
+        sys.stdout.write(json.dumps({"host": os.getpid(), "pids": sorted(pids)}) + "\n")
+        sys.stdout.flush()
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
