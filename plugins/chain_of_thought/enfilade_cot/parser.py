@@ -139,10 +139,11 @@ class Parser:
 
     def _feed(self, text: str) -> list[Event]:
         tape = self._tape
-        if self._second(text) is None:
+        if text not in self._second_stops if len(text) == 1 else self._second_search(text) is None:
             events = self._take(text)
             if events is not None:
-                self._hear(self._state.quiet(tape) or LOUD)
+                if self._turned is not None:
+                    self._hear(self._turned())
                 return events
         if self._over:
             return [Dropped(text)] if text else []
@@ -152,7 +153,15 @@ class Parser:
         return self._taken()
 
     def _hear(self, quiet: Quiet) -> None:
-        self._stops, self._search, self._make, self._second, self._take = quiet
+        (
+            self._stops,
+            self._search,
+            self._make,
+            self._second_stops,
+            self._second_search,
+            self._take,
+            self._turned,
+        ) = quiet
 
     def _taken(self) -> list[Event]:
         events, self._tape.out = self._tape.out, []

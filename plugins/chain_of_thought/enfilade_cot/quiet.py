@@ -17,36 +17,41 @@ Search = Callable[[str], object]
 
 
 class Quiet(NamedTuple):
-    """How it may go by.
+    """How it may go by: at once, as one kind of event; or else, where that is not possible, in a second way.
 
     Attributes:
-        stops: Single characters that may not go by as `make`'s event; None is all.
+        stops: Single characters that may not go by at once; None is all.
         search: Finds what may not in a text of several characters.
         make: Makes the event.
-        second: Finds what may not go by in the second way.
+        second_stops: Single characters that may not go by in the second way either.
+        second_search: Finds what may not in a text of several characters.
         take: The second way: holds text back, or gives out what was held with it.
+        turned: How the next text may go by after the second way, if that changes it.
     """
 
     stops: frozenset[str] | None
     search: Search
     make: Make
-    second: Search
+    second_stops: frozenset[str]
+    second_search: Search
     take: Take
+    turned: "Callable[[], Quiet] | None"
 
 
 def quiet_as(make: Make, stops: str) -> Quiet:
     """Lets text go by as one kind of event, save where one of `stops` is in it."""
-    return Quiet(frozenset(stops), _search(stops, ""), make, _all, _nothing)
+    return Quiet(frozenset(stops), _search(stops, ""), make, _NONE, _all, _nothing, None)
 
 
-def quiet_trimmed(make: Make, stops: str, white: str, take: Take) -> Quiet:
+def quiet_trimmed(make: Make, stops: str, white: str, take: Take, turned: Callable[[], Quiet]) -> Quiet:
     """The same, but text that ends with white space, which may be the end of the whole, is taken the second way."""
-    return Quiet(frozenset(stops + white), _search(stops, white), make, _search(stops, ""), take)
+    at_once = frozenset(stops + white), _search(stops, white), make
+    return Quiet(*at_once, frozenset(stops), _search(stops, ""), take, turned)
 
 
-def quiet_held(stops: str, take: Take) -> Quiet:
+def quiet_held(stops: str, take: Take, turned: Callable[[], Quiet] | None = None) -> Quiet:
     """Lets text go by the second way only."""
-    return Quiet(None, _all, _never, _search(stops, ""), take)
+    return Quiet(None, _all, _never, frozenset(stops), _search(stops, ""), take, turned)
 
 
 @cache
@@ -68,5 +73,7 @@ def _never(text: str) -> Event:
     raise AssertionError(text)
 
 
-LOUD = Quiet(None, _all, _never, _all, _nothing)
+_NONE: frozenset[str] = frozenset()
+
+LOUD = Quiet(None, _all, _never, _NONE, _all, _nothing, None)
 """Everything is looked at."""

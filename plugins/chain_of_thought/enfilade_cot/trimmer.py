@@ -1,6 +1,7 @@
 """Trims a text that arrives in pieces."""
 
 from collections import deque
+from functools import partial
 
 from enfilade_cot.events import Answer, Event
 from enfilade_cot.quiet import Quiet, quiet_held, quiet_trimmed
@@ -24,8 +25,9 @@ class Trimmer:
     def quiet(self, stops: str) -> Quiet:
         """How the text of an answer may go by; right behind white space it is taken with it."""
         if stops not in self._quiets:
-            idle = quiet_trimmed(Answer, stops, WHITE, self._flow)
-            self._quiets[stops] = idle, quiet_held(stops, self._flow)
+            turned = partial(self.quiet, stops)
+            idle = quiet_trimmed(Answer, stops, WHITE, self._flow, turned)
+            self._quiets[stops] = idle, quiet_held(stops, self._flow, turned)
         idle, holding = self._quiets[stops]
         return idle if self._begun and not self._held else holding
 
