@@ -1,6 +1,6 @@
 """A plugin that was found and is not trusted yet."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -20,6 +20,22 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnEnvironment:
+    """The environment that an installed plugin has for itself.
+
+    Attributes:
+        folder: What is held while the plugin may run.
+        site_packages: Its packages.
+        check: Refuses by raising when the environment is not what was installed; called, in a thread, before each
+            start.
+    """
+
+    folder: Path
+    site_packages: Path
+    check: Callable[[], object] = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A plugin by what its metadata or the configuration says; none of its code has run.
 
@@ -30,6 +46,7 @@ class Candidate:
         offers: Its strategies; empty when only the plugin itself can say.
         isolation: Whether it runs in a process of its own.
         python: The interpreter that has it installed; empty for the host's own.
+        own_environment: Its environment, when it has one for itself.
         paths: Folders that go before the installed packages.
         command: A program to start instead of the SDK's server.
         address: Where it already runs: `unix:PATH` or `grpcs://HOST:PORT`.
@@ -44,6 +61,7 @@ class Candidate:
     offers: tuple[Offer, ...] = ()
     isolation: Isolation = "process"
     python: str = ""
+    own_environment: OwnEnvironment | None = None
     paths: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     address: str = ""

@@ -77,7 +77,7 @@ async def test_nothing_outlives_a_host_whose_guardian_was_killed_first() -> None
     """The kernel, the end of stdin and the next host's sweep are there too; only what a plugin forked may stay."""
     async with doomed() as (process, pids):
         guardian = next(pid for pid in pids if "guardian.py" in command_of(pid))
-        guests = [pid for pid in pids if "enfilade_sdk.serving" in command_of(pid) and leads_a_group(pid)]
+        guests = [pid for pid in pids if "serving/doorway.py" in command_of(pid) and leads_a_group(pid)]
         os.kill(guardian, signal.SIGKILL)
         process.kill()
         await process.wait()

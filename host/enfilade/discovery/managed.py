@@ -1,11 +1,13 @@
 """Plugins in environments of their own: plugins.lock is read, no process is started."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from packaging.utils import canonicalize_name
 
-from enfilade.candidate import Candidate
+from enfilade.candidate import Candidate, OwnEnvironment
 from enfilade.config import PluginSettings
+from enfilade.environments.drift import check_drift
 from enfilade.environments.entry import PluginEntry
 from enfilade.errors import ConfigError
 
@@ -15,7 +17,7 @@ def managed_candidates(settings: Mapping[str, PluginSettings], entries: Iterable
 
     Args:
         settings: The operator's settings by plugin name, however it is written.
-        entries: What is installed (`PluginStore.entries`).
+        entries: What is installed (`InstalledPlugins.entries`).
 
     Raises:
         ConfigError: One is set to run in process, which its environment forbids.
@@ -41,6 +43,7 @@ def _candidate(entry: PluginEntry, chosen: PluginSettings) -> Candidate:
         origin=f"{entry.name} {entry.version} ({entry.venv})",
         offers=entry.offers,
         python=str(entry.python),
+        own_environment=OwnEnvironment(entry.folder, entry.site_packages, partial(check_drift, entry)),
         environment=chosen.environment,
         start_timeout=chosen.start_timeout,
     )

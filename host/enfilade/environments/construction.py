@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from enfilade.candidate import Candidate
+from enfilade.candidate import Candidate, OwnEnvironment
 from enfilade.environments.archive import WheelFacts, check_wheel
 from enfilade.environments.bytecode import Bytecode
 from enfilade.environments.command import Place
-from enfilade.environments.entry import PluginEntry
+from enfilade.environments.entry import PluginEntry, site_packages
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.installer import Installer, Request
 from enfilade.environments.interpreter import Interpreter, find_interpreter
@@ -62,7 +62,7 @@ class Construction:
         await self._bytecode.compile(self._venv, installed.files, interpreter, self._at("compile"))
         tree = await asyncio.to_thread(read_tree, self._venv, installed)
         save_tree(self._folder, tree)
-        descriptions = await self._opened(offered, tree)
+        descriptions = await self._opened(offered, tree, interpreter)
         return PluginEntry(
             name=offered.name,
             version=offered.version,
@@ -161,7 +161,7 @@ class Construction:
                     Reason.UNSAFE_ARCHIVE, f"{path} was changed while it was being installed; nothing was changed"
                 )
 
-    async def _opened(self, offered: Offered, tree: Tree) -> list[StrategyDescription]:
+    async def _opened(self, offered: Offered, tree: Tree, interpreter: Interpreter) -> list[StrategyDescription]:
         """Opens the plugin in its environment, checks its strategies, and that opening left the environment alone."""
         self._order.tell("open", f"opening {offered.name} {offered.version}")
         candidate = Candidate(
@@ -170,6 +170,9 @@ class Construction:
             origin=f"{offered.name} {offered.version} ({self._venv})",
             offers=offered.offers,
             python=str(self._venv / "bin" / "python"),
+            own_environment=OwnEnvironment(
+                self._folder, site_packages(self._venv, str(interpreter.version)), lambda: None
+            ),
         )
         try:
             descriptions = list(await self._order.opener(candidate))

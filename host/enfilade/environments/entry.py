@@ -80,6 +80,11 @@ class PluginEntry:
         """The interpreter that has it installed."""
         return self.venv / "bin" / "python"
 
+    @property
+    def site_packages(self) -> Path:
+        """Its packages."""
+        return site_packages(self.venv, self.python_version)
+
     def to_json(self) -> dict[str, Any]:
         """The entry as plugins.lock has it; the folder by its name alone."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -115,6 +120,12 @@ class PluginEntry:
             offers=tuple(Offer(name, target) for name, target in values["offers"].items()),
             descriptions=tuple(dict(description) for description in values["descriptions"]),
         )
+
+
+def site_packages(venv: Path, python_version: str) -> Path:
+    """Where a virtual environment of that Python has its packages."""
+    major, minor = python_version.split(".")[:2]
+    return venv / "lib" / f"python{major}.{minor}" / "site-packages"
 
 
 def _of(kind: type[_T], values: Mapping[str, Any], name: str) -> _T:

@@ -69,6 +69,8 @@ class Folders:
     def new_environment(self, name: str) -> tuple[Path, Hold]:
         """Makes the folder of an environment to be, held by the caller. Call it under the guard.
 
+        The hold is shared, so that the plugin can be opened there as a host opens it; it keeps the sweep away.
+
         Raises:
             OSError: It cannot be made.
         """
@@ -78,6 +80,7 @@ class Folders:
         hold = take_hold(folder, exclusive=True)
         if hold is None:  # nobody else knows it yet
             raise OSError(f"{folder} is held by somebody else")
+        hold.share()
         return folder, hold
 
     def sweep(self, kept: frozenset[str]) -> None:

@@ -11,7 +11,7 @@ HOLD_FILE = "hold"
 
 
 class Hold:
-    """A lock on a folder, shared (a host runs the plugin) or exclusive (it is being made or removed).
+    """A lock on a folder, shared (it is being made, or a host runs the plugin) or exclusive (it is being removed).
 
     The kernel drops it when the last process that has the descriptor ends, however that ends.
     """
@@ -53,7 +53,7 @@ def take_hold(folder: Path, *, exclusive: bool) -> Hold | None:
 
     Args:
         folder: An environment's folder.
-        exclusive: To make or remove it. A shared hold, to run it, needs no right to write there.
+        exclusive: To remove it, or to make the file that is locked. A shared hold needs no right to write there.
 
     Raises:
         OSError: The folder is gone, or cannot be read (written, for an exclusive hold).

@@ -115,7 +115,7 @@ class PluginStore(InstalledPlugins):
                     order, place, self._tool(), staging.sdk, Bytecode(self._folders.bytecode)
                 ).made()
                 order.tell("record", f"recording {entry.name} {entry.version}")
-                return await to_the_end(lambda: self._record(entry, staging, check))
+                return await to_the_end(lambda: self._record(entry, check))
         finally:
             if staging.hold is not None:
                 staging.hold.release()
@@ -131,14 +131,12 @@ class PluginStore(InstalledPlugins):
             staging.folder, staging.hold = self._folders.new_environment(order.spec.label)
             staging.sdk = self._sdk or host_sdk(self._folders.sdk)
 
-    def _record(self, entry: PluginEntry, staging: Staging, check: Callable[[Entries, str], None]) -> PluginEntry:
+    def _record(self, entry: PluginEntry, check: Callable[[Entries, str], None]) -> PluginEntry:
         with self._lock.guard():
             entries = self._lock.read()
             check(entries, entry.key)
             if entry.key in entries:
                 entry = replace(entry, enabled=entries[entry.key].enabled)
-            if staging.hold is not None:
-                staging.hold.share()  # from here on whoever runs it may hold it too
             self._lock.write((entries | {entry.key: entry}).values())
         return entry
 

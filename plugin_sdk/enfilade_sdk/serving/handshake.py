@@ -5,10 +5,7 @@ The line is go-plugin's, so that one launcher serves plugins of either kind.
 
 import json
 import os
-import sys
 from dataclasses import dataclass
-from io import TextIOWrapper
-from typing import TextIO
 
 COOKIE_KEY = "ENFILADE_PLUGIN"
 COOKIE_VALUE = "5a4e8f1c-strategy-plugin"
@@ -54,26 +51,6 @@ class Launch:
     token: str = ""
     parent: int = 0
     max_message_bytes: int = MAX_MESSAGE_BYTES
-
-
-def guard_streams() -> tuple[TextIO, int]:
-    """Keeps the protocol's stdout and stdin from plugin code.
-
-    `print` goes to stderr from here on, line by line so that a crash loses none, and `input` finds nothing.
-
-    Returns:
-        The original stdout, for the one line; the descriptor of the original stdin, the life line.
-    """
-    sys.stdout.flush()
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True)
-    lifeline = os.dup(0)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    return out, lifeline
 
 
 def read_launch(lifeline: int) -> Launch:

@@ -11,23 +11,28 @@ from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
 from enfilade_sdk.serving.command_line import CommandLine, read_command_line
+from enfilade_sdk.serving.doorway import guard_streams
 from enfilade_sdk.serving.handshake import (
     HandshakeError,
     Launch,
     choose_protocol,
-    guard_streams,
     handshake_line,
     read_launch,
 )
 from enfilade_sdk.serving.lifeline import die_with_parent, watch
 
 
-def main(arguments: Sequence[str]) -> NoReturn:
+def main(arguments: Sequence[str], streams: tuple[TextIO, int] | None = None) -> NoReturn:
     """Serves the strategies named in the arguments until the host is done with this process.
 
     With `--listen` it serves at an address until it is told to end by SIGINT or SIGTERM.
+
+    Args:
+        arguments: See `command_line`.
+        streams: What `guard_streams` gave, when that was called before; hosts' own copies of `doorway` call this, so
+            it must go on taking the two.
     """
-    out, lifeline = guard_streams()
+    out, lifeline = streams or guard_streams()
     try:
         line = read_command_line(arguments)
         if line.listen:
