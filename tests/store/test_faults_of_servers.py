@@ -140,7 +140,7 @@ async def test_a_server_that_is_not_there_at_the_start_is_named(
 ) -> None:
     server.stop()
     with pytest.raises(
-        StoreError, match=r"the store postgresql://enfilade@127.0.0.1:\d+/records_\d+ cannot be used"
+        StoreError, match=r"the store postgresql://enfilade@127.0.0.1:\d+/records cannot be used"
     ) as caught:
         await Store.open(settings)
     assert caught.value.trouble is Trouble.GONE
@@ -150,7 +150,7 @@ async def test_a_server_that_is_not_there_at_the_start_is_named(
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (("/records_", "/nothing_"), "the server has no database of that name"),
+        (("/records", "/nothing"), "the server has no database of that name"),
         (("enfilade@", "stranger:hunter2@"), "the server refuses this user or password"),
     ],
 )

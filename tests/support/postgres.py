@@ -33,7 +33,6 @@ class PostgresServer:
         self._folder = folder
         self._process: subprocess.Popen[str] | None = None
         self._port = _free_port()
-        self._databases = 0
         self._reader: threading.Thread | None = None
         self._log: list[str] = []
 
@@ -71,12 +70,13 @@ class PostgresServer:
         process.stderr.close()
 
     async def database(self) -> str:
-        """Makes a database and gives its address."""
-        self._databases += 1
-        name = f"records_{self._databases}"
+        """The address of an empty database. It is one and the same, emptied: a folder of files for each takes long."""
         async with self.session(self.address("postgres")) as session:
-            await session.execute(f"CREATE DATABASE {name}")
-        return self.address(name).replace("postgresql://", "postgresql+asyncpg://")
+            if not await session.fetchval("SELECT 1 FROM pg_database WHERE datname = 'records'"):
+                await session.execute("CREATE DATABASE records")
+        async with self.session(self.address("records")) as session:
+            await session.execute("DROP SCHEMA IF EXISTS enfilade CASCADE")
+        return self.address("records").replace("postgresql://", "postgresql+asyncpg://")
 
     @contextlib.asynccontextmanager
     async def session(self, address: str) -> AsyncIterator[Any]:
