@@ -33,3 +33,10 @@ def test_every_value_makes_one_line_that_reads_back_the_same(value: Any) -> None
 
 def test_text_stays_readable() -> None:
     assert json_line({"tide": "höher ☂"}) == '{"tide":"höher ☂"}\n'.encode()
+
+
+def test_a_line_is_one_line_to_every_reader() -> None:
+    value = {"text": "a\u2028b\u2029c\u0085d\ne"}
+    line = json_line(value).decode()
+    assert len(line.splitlines()) == 1
+    assert json.loads(line) == value

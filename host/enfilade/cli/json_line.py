@@ -5,12 +5,16 @@ import math
 from typing import Any
 
 
+LINE_ENDS = str.maketrans({code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)})
+"""Characters that are no line ends to JSON and are to readers that split by Unicode's rules."""
+
+
 def json_line(value: Any) -> bytes:
-    """One line of JSON, UTF-8.
+    """One line of JSON, UTF-8, whatever a reader takes for the end of a line.
 
     What JSON has no word for (NaN, infinity) is null, a lone surrogate is escaped, any other object is its text.
     """
-    return json_text(value).encode() + b"\n"
+    return json_text(value).translate(LINE_ENDS).encode() + b"\n"
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
