@@ -4,7 +4,6 @@ import json
 import math
 from typing import Any
 
-
 LINE_ENDS = str.maketrans({code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)})
 """Characters that are no line ends to JSON and are to readers that split by Unicode's rules."""
 
