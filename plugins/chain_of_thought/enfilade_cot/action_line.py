@@ -10,6 +10,7 @@ from enfilade_cot.names import clean, is_final, is_none
 from enfilade_cot.quiet import Quiet
 from enfilade_cot.shapes import answer_text
 from enfilade_cot.spacing import BREAKS, trim
+from enfilade_cot.tags import CALL_END
 from enfilade_cot.tape import Tape
 from enfilade_cot.turns import (
     Draft,
@@ -145,6 +146,10 @@ class ActionLine:
 
     def _complete(self, tape: Tape) -> Turn:
         line = self._line
+        tag = CALL_END.search(line) if self._turn.label is None else None
+        if tag:
+            tape.push_back(line[tag.start() :])
+            line = line[: tag.start()]
         return named(tape, self._turn, read_call(line, tape.tools), line)
 
 

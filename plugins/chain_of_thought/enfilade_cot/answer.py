@@ -98,6 +98,9 @@ class NamedAnswer:
                 if label is Hold.MORE:
                     return None
                 self._labelled = True
+                if label and label.kind is Kind.OBSERVATION:
+                    tape.settle(Answer(""))
+                    return ToDrop()
                 if label and label.kind in (Kind.INPUT, Kind.LOOSE_INPUT, Kind.ANSWER, Kind.MAYBE_ANSWER):
                     tape.take(label.end)
                     return None if tape.pos == len(tape.buf) and not tape.eof else self.step(tape)

@@ -111,6 +111,8 @@ class Candidate:
         fenced = self._turn.fence is not None
         if kind in (Kind.THOUGHT, Kind.ANSWER) and not fenced and not self._turn.lead.introduced:
             return self._confirm(tape)
+        if breaks and tape.buf[ink] == "{" and not fenced and not self._turn.lead.introduced:
+            return self._confirm(tape)  # a second object is a guess, as a second action is
         if label is None and breaks and self._stands_apart(fenced=fenced):
             tape.notes.fallback = tape.notes.fallback or tuple(self._actions(tape))
         return self._release(tape)

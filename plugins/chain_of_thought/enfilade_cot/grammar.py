@@ -182,8 +182,8 @@ _NUMBER = sequence(
 )
 _BULLET = sequence(named("bullet", chars(r"[-*+\u2022]")), chars(GAP, 1, 4))
 _ORDINAL = sequence(chars(r"\(", 0, 1), _DIGITS, chars(r"[.)]"), chars(GAP, 0, 4))
-_ALONE = Form(f"(?(answer)|(?(hashes)|(?(open)|(?!))))(?=[{BREAKS}])", r"\Z")
-"""The end of the line, for labels that need no colon: the answer's, and headings."""
+_ALONE = Form(f"(?(number)(?!)|(?(answer)|(?(hashes)|(?(open)|(?!)))))(?=[{BREAKS}])", r"\Z")
+"""The end of the line, for labels that need no colon: the answer's, and headings. "Final Answer 42" is none."""
 
 
 def _phrase(phrase: str) -> Form:
@@ -210,7 +210,7 @@ def _label(words: Mapping[Kind, tuple[str, ...]]) -> Form:
         maybe(named("open", _MARKUP)),
         maybe(_ORDINAL),
         named("phrase", choice(named("answer", _phrases(words.get(Kind.ANSWER, ()))), _phrases(others))),
-        maybe(_NUMBER),
+        maybe(named("number", _NUMBER)),
         maybe(named("close", _MARKUP)),
         chars(GAP, 0, 8),
         choice(named("colon", chars(COLON)), _ALONE),

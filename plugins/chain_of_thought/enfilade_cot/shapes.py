@@ -44,7 +44,9 @@ THOUGHT_KEYS = frozenset({"thought", "thoughts", "reasoning"})
 FIRST_KEYS = frozenset(NAME_KEYS) | frozenset(INPUT_KEYS) | WRAPPERS | THOUGHT_KEYS | {ANSWER_KEY, "id", "type"}
 """Keys an action may begin with; an object that begins otherwise is not looked at further, unless a label says so."""
 
-_TEXT_KEYS = frozenset({"answer", "finalanswer", "text", "output", "result", "response", "content", "message"})
+TEXT_KEYS = ("answer", "finalanswer", "text", "output", "result", "response", "content", "message")
+"""Keys of an answer's text inside another object."""
+
 _MAX_NESTING = 4
 
 
@@ -110,7 +112,7 @@ def answer_text(value: Json) -> str:
         return ""
     if isinstance(value, dict) and len(value) == 1:
         key, inner = next(iter(value.items()))
-        if isinstance(inner, str) and letters(key) in _TEXT_KEYS:
+        if isinstance(inner, str) and letters(key) in TEXT_KEYS:
             return inner
     return json.dumps(value, ensure_ascii=False)
 
@@ -135,6 +137,8 @@ def _steps(value: Json, tools: frozenset[str], *, labelled: bool, depth: int) ->
     if named is not None:
         return _named(named, value, tools)
     final = _first(value, (ANSWER_KEY,))
+    if final is None and _first(value, THOUGHT_KEYS):  # a step of the format without an action
+        final = _first(value, ("answer",))
     if final is not None:
         return [Step("", answer_text(final[1]))]
     wrapped = _wrapped(value, tools, labelled=labelled, depth=depth)
@@ -152,7 +156,8 @@ def _named(named: tuple[str, str], value: Mapping[str, Json], tools: frozenset[s
         if is_none(name):
             return []
         if is_final(name):
-            return [Step("", answer_text(found[1] if found else None), found is not None, key)]
+            answer = found or _first(value, TEXT_KEYS)
+            return [Step("", answer_text(answer[1] if answer else None), found is not None, key)]
     if found is None:
         return [Step(name, {}, has_input=False, key=key)]
     return [Step(name, _input(*found), key=key)]
