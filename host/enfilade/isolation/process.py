@@ -70,7 +70,7 @@ class GuestProcess:
 
     def __init__(self, spec: LaunchSpec, transport: asyncio.SubprocessTransport, pipes: GuestPipes, place: str) -> None:
         self.spec = spec
-        self.token = secrets.token_hex(32) if spec.speaks_launch_line else ""
+        self.token = new_token() if spec.speaks_launch_line else ""
         self.output = pipes.output
         self.handshake = Handshake(0, "")
         self.pid = transport.get_pid()
@@ -203,6 +203,11 @@ async def _spawn(spec: LaunchSpec, directory: str) -> GuestProcess:
         start_new_session=True,
     )
     return GuestProcess(spec, transport, pipes, directory)
+
+
+def new_token() -> str:
+    """256 random bits, which only this host and the plugin it launches know."""
+    return secrets.token_hex(32)
 
 
 def _said(line: bytes) -> str:

@@ -71,8 +71,12 @@ def _check_free(path: str) -> None:
     """Refuses a path at which something else is, or at which another process answers."""
     try:
         mode = Path(path).lstat().st_mode
-    except OSError:
+    except FileNotFoundError:
+        if not Path(path).parent.is_dir():
+            raise HandshakeError(f"--listen: cannot listen at {path}: there is no such folder") from None
         return
+    except OSError as error:
+        raise HandshakeError(f"--listen: cannot listen at {path}: {error.strerror}") from None
     if not stat.S_ISSOCK(mode):
         raise HandshakeError(f"--listen: {path} exists and is no socket; choose another path")
     with socket.socket(socket.AF_UNIX) as probe, contextlib.suppress(OSError):
