@@ -1,5 +1,6 @@
 """A conversation rebuilt from the records: as the live run had it, and fit for every provider."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any
 from uuid import uuid4
@@ -250,6 +251,52 @@ async def test_a_run_without_a_dialogue_gives_its_question_its_calls_and_its_ans
     assert [(c.name, c.parsed) for c in call.tool_calls] == [("weather", {"city": "Oban"})]
     assert result.content == "rain in Oban"
     assert answer == AssistantMessage(content="rain")
+
+
+async def test_calls_that_a_reply_named_keep_its_words_also_without_a_dialogue(store: Store) -> None:
+    record = await store.records.run_began(RunStart("r1", "fc", "Weather?", conversation_id=C))
+    named = tuple(ToolCall(id=f"c{n}", name="weather", arguments=f'{{"n": {n}}}', parsed={"n": n}) for n in (1, 2))
+    entry = await record.model_began(ModelRequest((UserMessage(content="Do: the weather"),)))
+    entry.ended(ModelResult(AssistantMessage(content="Look.", tool_calls=named)))
+    (await record.tool_began(ToolRequest("weather", {}, "c2"))).ended(ToolResult("rain"))
+    for arguments in ("[1]", "half {", "[" * 100_000):
+        (await record.model_began(ModelRequest((UserMessage(content="Do: more"),)))).ended(
+            ModelResult(AssistantMessage(content="Action: weather"))
+        )
+        (await record.tool_began(ToolRequest("weather", arguments))).ended(ToolResult(arguments, is_error=True))
+    record.ended(Status.SUCCEEDED, answer="Rain.")
+    messages = await rebuilt(store)
+    said = [m for m in messages if isinstance(m, AssistantMessage)]
+    assert said[0] == AssistantMessage(content="Look.", tool_calls=named)
+    assert [[call.arguments for call in m.tool_calls] for m in said[1:]] == [["{}"], ["{}"], ["{}"], []]
+    told = [(m.content, m.is_error) for m in messages if isinstance(m, ToolMessage)]
+    missing = ("There is no result: the run ended before this call ended.", True)
+    assert told == [missing, ("rain", False), ("[1]", True), ("half {", True), ("[" * 100_000, True)]
+    assert messages[-1] == AssistantMessage(content="Rain.")
+
+
+async def test_a_secret_that_is_a_word_of_the_form_itself_costs_no_turn(store: Store) -> None:
+    start = RunStart("r1", "fc", "Is it rain?", conversation_id=C, secrets=("user", "arguments"))
+    record = await store.records.run_began(start)
+    entry = await record.model_began(ModelRequest((UserMessage(content="Is it rain?"),)))
+    entry.ended(ModelResult(AssistantMessage(tool_calls=(ToolCall(id="c1", name="weather"),))))
+    (await record.tool_began(ToolRequest("weather", {}, "c1"))).ended(ToolResult("rain"))
+    record.ended(Status.SUCCEEDED, answer="Yes.")
+    question, call, result, answer = await rebuilt(store)
+    assert (question, answer) == (UserMessage(content="Is it rain?"), AssistantMessage(content="Yes."))
+    assert isinstance(call, AssistantMessage)
+    assert [asked.name for asked in call.tool_calls] == ["weather"]
+    assert result.content == "rain"
+
+
+async def test_reading_that_is_given_up_harms_nothing(store: Store) -> None:
+    await asked(store, "Weather?", "Rain.")
+    for _ in range(20):
+        reading = asyncio.create_task(store.conversation(C))
+        await asyncio.sleep(0)
+        reading.cancel()
+        await asyncio.wait([reading])
+    assert len(await rebuilt(store)) == 2
 
 
 async def test_turns_are_cut_whole_and_the_newest_stay(store: Store) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from enfilade.store.dialogue import Answered, Exchange
 from enfilade.store.state import State
 from enfilade.store.text import loaded_json, loaded_text
@@ -29,7 +31,10 @@ class RunRecords:
         It is the last prompt that carries the question, with the reply to it and the results of its calls: what the run
         had when it ended. A run none of whose prompts carries the question gives the question, its calls, its answer.
         """
-        exchange = self._dialogue()
+        try:
+            exchange = self._dialogue()
+        except ValidationError:  # a secret that is a word of the form itself ("user") was masked there
+            exchange = None
         beside = exchange is None or self.rounds[-1]["kept"] is None
         state = State(self.run["status"])
         answer, code = loaded_text(self.run["answer"] or ""), self.run["error_code"] or ""
@@ -56,7 +61,7 @@ class RunRecords:
 
     def _question_and_calls(self) -> Exchange:
         messages: list[PromptMessage] = [UserMessage(content=loaded_text(self.run["question"]))]
-        messages += _called("", self._calls_of(None))
+        messages += _called(self._calls_of(None))
         for row in self.rounds:
             reply = _reply(row)
             if reply is not None and reply.tool_calls:
@@ -64,18 +69,18 @@ class RunRecords:
                 answers = ((call, results.get(call.id)) for call in reply.tool_calls)
                 messages += [reply, *(_told(call, answer) for call, answer in answers if answer is not None)]
             else:
-                messages += _called("", self._calls_of(row["id"]))
+                messages += _called(self._calls_of(row["id"]))
         return Exchange(messages)
 
 
-def _called(content: str, rows: Sequence[Record]) -> list[PromptMessage]:
+def _called(rows: Sequence[Record]) -> list[PromptMessage]:
     """Calls that were made without the model's reply naming them as such, in the form of those that it names."""
     if not rows:
         return []
     calls = tuple(_call_of(row) for row in rows)
     answers = [(call, _answer(row)) for call, row in zip(calls, rows, strict=True)]
     results = [_told(call, answer) for call, answer in answers if answer is not None]
-    return [AssistantMessage(content=content or None, tool_calls=calls), *results]
+    return [AssistantMessage(tool_calls=calls), *results]
 
 
 def _told(call: ToolCall, answer: Answered) -> ToolMessage:
@@ -92,7 +97,7 @@ def _object_of(arguments: Any) -> dict[str, Any]:
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
     return arguments if isinstance(arguments, dict) else {}
 
@@ -108,6 +113,12 @@ def _reply(row: Record) -> AssistantMessage | None:
     text = None if row["text"] is None else loaded_text(row["text"])
     if row["status"] != State.SUCCEEDED.value and text is None:
         return None
-    return AssistantMessage(
-        content=text, tool_calls=tuple(map(ToolCall.model_validate, loaded_json(row["tool_calls"]) or ()))
-    )
+    return AssistantMessage(content=text, tool_calls=_asked(row))
+
+
+def _asked(row: Record) -> tuple[ToolCall, ...]:
+    """The calls that a reply asks for; none where masking a secret has destroyed their form."""
+    try:
+        return tuple(map(ToolCall.model_validate, loaded_json(row["tool_calls"]) or ()))
+    except ValidationError:
+        return ()
