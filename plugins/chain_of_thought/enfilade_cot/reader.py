@@ -5,12 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from enfilade_cot.blanks import Blanks
 from enfilade_cot.events import Json
 from enfilade_cot.grammar import Grammar
 from enfilade_cot.labels import Hold
 from enfilade_cot.quotes import OPENERS, Place, Quoting
 from enfilade_cot.scalars import scalar
-from enfilade_cot.spacing import BREAKS, space_end, trim
+from enfilade_cot.spacing import trim
 from enfilade_cot.strings import TRIPLE, StringReader, is_triple
 
 MAX_DEPTH = 100
@@ -22,8 +23,6 @@ MAX_WORD = 400
 _BARE = re.compile("[^\\s,:=\uff0c\uff1a\ufe55\ufe13{}\\[\\]\"'\u201c\u201d\u2018\u2019`]+")
 _COMMAS = frozenset(",\uff0c")
 _CLOSERS = {"{": "}", "[": "]"}
-_LINE = re.compile(f"[^{BREAKS}]+")
-_UNTIL_STAR = re.compile(r"[^*]+")
 
 
 class Status(Enum):
@@ -88,12 +87,20 @@ class Reader:
         self._quoting = None if strict else Quoting(grammar, self._colons)
         self._tap = tap
         self._mode: _Mode = self._before_value
-        self._after_comment: _Mode = self._mode
+        self._blanks = Blanks(comments=not strict)
+        self._between = frozenset(
+            (
+                self._before_value,
+                self._before_item_or_end,
+                self._before_key_or_end,
+                self._before_colon,
+                self._after_item,
+            )
+        )
         self._string: StringReader | None = None
         self._streamed = False
         self._word = ""
         self._word_is_key = False
-        self._fresh = False  # on a line that holds nothing yet
 
     @property
     def closable(self) -> bool:
@@ -133,6 +140,10 @@ class Reader:
             Up to where it read; the caller gives what is left again, with more text behind it.
         """
         while self.status is Status.READING and at < len(text):
+            if self._mode in self._between:
+                at = self._blanks.skip(text, at, eof=eof)
+                if self._blanks.waiting or at == len(text):
+                    break
             new = self._mode(text, at, eof)
             if new == _WAIT:
                 break
@@ -149,42 +160,6 @@ class Reader:
             self._pop()
         return True
 
-    # ------------------------------------------------------------ between tokens
-
-    def _skip(self, text: str, at: int, *, eof: bool) -> int | None:
-        """Passes over white space and starts comments; None when a token stands at `at`."""
-        end = space_end(text, at)
-        if end > at:
-            self._fresh = self._fresh or any(c in text[at:end] for c in "\n\r")
-            return end
-        if text[at] != "/" or self._strict:
-            return None
-        if at + 1 == len(text):
-            return None if eof else _WAIT
-        if text[at + 1] not in "/*":
-            return None
-        self._after_comment = self._mode
-        self._mode = self._in_line_comment if text[at + 1] == "/" else self._in_comment
-        return at + 2
-
-    def _in_line_comment(self, text: str, at: int, eof: bool) -> int:  # noqa: ARG002 - a mode
-        found = _LINE.match(text, at)
-        if found:
-            return found.end()
-        self._mode = self._after_comment
-        return at
-
-    def _in_comment(self, text: str, at: int, eof: bool) -> int:
-        found = _UNTIL_STAR.match(text, at)
-        if found:
-            return found.end()
-        if at + 1 == len(text) and not eof:
-            return _WAIT
-        if text.startswith("*/", at):
-            self._mode = self._after_comment
-            return at + 2
-        return at + 1
-
     def _break(self, at: int) -> int:
         self.status = Status.BROKEN
         return at
@@ -192,13 +167,9 @@ class Reader:
     # ------------------------------------------------------------ values
 
     def _before_value(self, text: str, at: int, eof: bool) -> int:
-        skipped = self._skip(text, at, eof=eof)
-        return self._value(text, at, eof=eof) if skipped is None else skipped
+        return self._value(text, at, eof=eof)
 
     def _before_item_or_end(self, text: str, at: int, eof: bool) -> int:
-        skipped = self._skip(text, at, eof=eof)
-        if skipped is not None:
-            return skipped
         if text[at] == "]":
             self._pop()
             return at + 1
@@ -227,7 +198,7 @@ class Reader:
         else:
             frame.items.append(value)
         self._mode = self._after_item
-        self._fresh = False
+        self._blanks.fresh = False
 
     def _pop(self) -> None:
         self._add(self.frames.pop().items)
@@ -235,9 +206,6 @@ class Reader:
     # ------------------------------------------------------------ objects and lists
 
     def _before_key_or_end(self, text: str, at: int, eof: bool) -> int:
-        skipped = self._skip(text, at, eof=eof)
-        if skipped is not None:
-            return skipped
         first = text[at]
         if first == "}":
             self._pop()
@@ -247,7 +215,7 @@ class Reader:
         if self._strict or not (first.isalpha() or first == "_"):
             return self._break(at)
         if (
-            self._fresh and self._grammar and first.isupper()
+            self._blanks.fresh and self._grammar and first.isupper()
         ):  # a key without quotes, or the label after an unclosed object
             label = self._grammar.match(text, at, eof=eof)
             if label is Hold.MORE:
@@ -256,10 +224,7 @@ class Reader:
                 return self._break(at)
         return self._open_word(at)
 
-    def _before_colon(self, text: str, at: int, eof: bool) -> int:
-        skipped = self._skip(text, at, eof=eof)
-        if skipped is not None:
-            return skipped
+    def _before_colon(self, text: str, at: int, eof: bool) -> int:  # noqa: ARG002 - a mode
         if text[at] not in self._colons:
             return self._break(at)
         if self.first_key is None:
@@ -267,19 +232,16 @@ class Reader:
         self._mode = self._before_value
         return at + 1
 
-    def _after_item(self, text: str, at: int, eof: bool) -> int:
-        skipped = self._skip(text, at, eof=eof)
-        if skipped is not None:
-            return skipped
+    def _after_item(self, text: str, at: int, eof: bool) -> int:  # noqa: ARG002 - a mode
         is_object = isinstance(self.frames[-1].items, dict)
         if text[at] == ("}" if is_object else "]"):
             self._pop()
             return at + 1
         if text[at] in _COMMAS:
             self._mode = self._before_key_or_end if is_object else self._before_item_or_end
-            self._fresh = False
+            self._blanks.fresh = False
             return at + 1
-        if is_object and self._fresh and text[at] in OPENERS and text[at] != "`" and not self._strict:
+        if is_object and self._blanks.fresh and text[at] in OPENERS and text[at] != "`" and not self._strict:
             self._mode = self._before_key_or_end  # a comma is missing
             return at
         return self._break(at)
