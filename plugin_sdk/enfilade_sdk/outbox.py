@@ -14,7 +14,7 @@ OUTBOX_BYTES = 2 * 1024 * 1024
 """Bytes that may wait before a sender has to."""
 
 SETTLE = 2
-"""Turns of the loop that a writer lets pass before it takes: what a step of a run says in several tasks leaves together.
+"""Turns of the loop that a writer lets pass before it takes, so that what a step says in several tasks leaves at once.
 
 Without it a round of tool calls left in three frames instead of one, and a frame costs more than two empty turns.
 """
