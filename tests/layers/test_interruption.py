@@ -7,7 +7,8 @@ import pytest
 from enfilade.layers.context import RunContext
 from enfilade.layers.interruption import Interruption
 from enfilade.layers.layer import Layer, NextRun, NextToolCall
-from enfilade_sdk.errors import LimitExceededError
+from enfilade.layers.limits import ExecutionLimits
+from enfilade_sdk.errors import ErrorCode, LimitExceededError
 from enfilade_sdk.messages import ToolInvokeMessage
 from tests.layers.scenario import NOTHING, hosted, told
 
@@ -170,3 +171,29 @@ async def test_the_reader_can_go_on_waiting_for_other_things_after_an_interrupti
     await waiting.wait()
     interruption.interrupt(ENOUGH)
     assert await task == "0 cancellations"
+
+
+@pytest.mark.parametrize("isolation", ["inprocess", "process"])
+async def test_the_deadline_of_a_run_is_an_interruption_like_any_other(isolation: Any) -> None:
+    agent = told({"say": "so far"}, ["sleepy", {}], tools=["sleepy"])
+    async with hosted([], isolation=isolation, tools=[sleepy]) as host:
+        await host.prepare(agent)
+        async with asyncio.timeout(5):
+            outcome = await host.ask(agent, "?", timeout=0.5)
+    assert outcome.error is not None
+    assert outcome.error.code is ErrorCode.DEADLINE
+    assert outcome.error.message == "the run's time of 0.5 s is used up"
+    assert outcome.text == "so far"
+
+
+async def test_the_deadline_and_a_limit_at_the_same_moment_end_the_run_once() -> None:
+    agent = told(["sleepy", {}], tools=["sleepy"])
+    async with hosted([ExecutionLimits(max_time=0.2)], tools=[sleepy]) as host:
+        await host.prepare(agent)
+        async with asyncio.timeout(5):
+            outcomes = await asyncio.gather(*(host.ask(agent, "?", timeout=0.2) for _ in range(10)))
+    assert {outcome.error.code for outcome in outcomes if outcome.error} <= {
+        ErrorCode.DEADLINE,
+        ErrorCode.LIMIT_EXCEEDED,
+    }
+    assert all(outcome.error for outcome in outcomes)

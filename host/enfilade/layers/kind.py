@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from enfilade.errors import ConfigError, near_matches
 from enfilade.layers.counts import Counts
@@ -68,13 +67,15 @@ def configured(layer: Callable[..., L], options: Mapping[str, Any], **given: Any
     try:
         made = layer(**{name: value for name, value in options.items() if name in known}, **given)
     except ValidationError as error:
-        raise ConfigError("; ".join(unknown + [_words(fault) for fault in error.errors()])) from None
+        raise ConfigError(
+            "; ".join(unknown + [_words(fault["loc"], fault["msg"]) for fault in error.errors()])
+        ) from None
     if unknown:
         raise ConfigError("; ".join(unknown))
     return made
 
 
-def _words(fault: ErrorDetails) -> str:
-    place = ".".join(map(str, fault["loc"]))
-    text = fault["msg"].removeprefix("Value error, ")
+def _words(path: tuple[int | str, ...], message: str) -> str:
+    place = ".".join(map(str, path))
+    text = message.removeprefix("Value error, ")
     return f"{place}: {text}" if place else text
