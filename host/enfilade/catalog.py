@@ -1,27 +1,40 @@
 """Names to strategies: which plugin offers what, each opened once."""
 
-import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 
 from enfilade.admission import Admitted, Runner, admit
 from enfilade.candidate import Candidate
 from enfilade.errors import NameConflictError, StrategyNotFoundError, near_matches
+from enfilade.lineup import Lineup, Member, NothingMore, Source
 from enfilade_sdk.errors import EnfiladeError
+
+_TRIES = 3
+"""How often a plugin may be replaced in the very moment in which it is opened."""
 
 
 class Catalog:
-    """The plugins of a host. `runner_of` makes what runs a plugin; it is made once and kept."""
+    """The plugins of a host.
 
-    def __init__(self, candidates: Iterable[Candidate], runner_of: Callable[[Candidate], Runner]) -> None:
-        self._candidates = list(candidates)
-        self._runner_of = runner_of
-        self._runners: dict[int, Runner] = {}
-        self._admitted: dict[str, Admitted] = {}
+    Args:
+        candidates: Plugins that stay as long as the host lives.
+        runner_of: Makes what runs a plugin; called once for each.
+        source: Plugins that may change meanwhile.
+
+    Raises:
+        EnfiladeError: What the source has cannot be used.
+    """
+
+    def __init__(
+        self, candidates: Iterable[Candidate], runner_of: Callable[[Candidate], Runner], source: Source | None = None
+    ) -> None:
+        self._source = source or NothingMore()
+        self._lineup = Lineup(candidates, self._source, runner_of)
 
     @property
     def candidates(self) -> list[Candidate]:
         """Every plugin that was found."""
-        return list(self._candidates)
+        return self._lineup.candidates()
 
     async def admitted(self, name: str) -> Admitted:
         """The strategy of that name, opened.
@@ -32,17 +45,29 @@ class Catalog:
             NotAdmittedError: It does not fit the contract.
             EnfiladeError: Its plugin could not be opened.
         """
-        known = self._admitted.get(name)
-        if known is None:
-            candidate = await self._offering(name)
-            known = self._admitted[name] = await admit(candidate, self.runner(candidate), name)
-        return known
+        async with self.pinned(name) as admitted:
+            return admitted
+
+    @asynccontextmanager
+    async def pinned(self, name: str) -> AsyncIterator[Admitted]:
+        """The strategy of that name, opened, for one run: as long as the block lasts, its plugin is not given up.
+
+        Raises:
+            EnfiladeError: As `admitted`.
+        """
+        member, admitted = await self._pin(name)
+        try:
+            yield admitted
+        finally:
+            self._unpin(member)
 
     async def names(self) -> list[str]:
         """The names of all strategies, as far as plugins can be asked."""
-        found = {offer.name for candidate in self._candidates for offer in candidate.offers}
-        for candidate in self._unknown():
-            found.update(await self._asked(candidate))
+        self._lineup.renew()
+        members = self._lineup.members
+        found = {offer.name for member in members for offer in member.candidate.offers}
+        for member in _silent(members):
+            found.update(await self._asked(member))
         return sorted(found)
 
     def check_name(self, name: str, plugin: str | None = None) -> None:
@@ -51,43 +76,90 @@ class Catalog:
         Raises:
             StrategyNotFoundError: The text lists near matches.
         """
-        asked = [c for c in self._candidates if plugin in (None, c.plugin)]
+        candidates = self._lineup.candidates()
+        asked = [c for c in candidates if plugin in (None, c.plugin)]
         if plugin is not None and not asked:
-            plugins = [candidate.plugin for candidate in self._candidates]
-            raise StrategyNotFoundError(f"there is no plugin {plugin!r}; {near_matches(plugin, plugins)}")
+            near = near_matches(plugin, [candidate.plugin for candidate in candidates])
+            raise StrategyNotFoundError(f"there is no plugin {plugin!r}; {near}{self._source.remark(name)}")
         known = {offer.name for candidate in asked for offer in candidate.offers}
         if name not in known and not any(not candidate.offers for candidate in asked):
-            raise StrategyNotFoundError(f"there is no strategy {name!r}; {near_matches(name, known)}")
+            raise self._unknown(name, known)
+
+    def runner(self, candidate: Candidate) -> Runner:
+        """What runs a plugin of this catalog, made when it is first needed.
+
+        Raises:
+            KeyError: It is none of this catalog's.
+        """
+        self._lineup.renew()
+        for member in self._lineup.members:
+            if member.candidate == candidate:
+                return member.runner
+        raise KeyError(candidate.plugin)
 
     async def close(self) -> None:
         """Stops whatever was started, all at once."""
-        await asyncio.gather(*(runner.stop() for runner in self._runners.values()))
+        await self._lineup.close()
 
-    async def _offering(self, name: str) -> Candidate:
-        offering = [c for c in self._candidates if any(offer.name == name for offer in c.offers)]
-        offering += [candidate for candidate in self._unknown() if name in await self._asked(candidate)]
+    async def _pin(self, name: str) -> tuple[Member, Admitted]:
+        for left in reversed(range(_TRIES)):
+            member = await self._offering(name)
+            member.users += 1
+            try:
+                if name not in member.admitted:
+                    member.admitted[name] = await admit(member.candidate, member.runner, name)
+            except EnfiladeError:
+                self._unpin(member)
+                if not (left and self._lineup.changed()):
+                    raise
+            except BaseException:
+                self._unpin(member)
+                raise
+            else:
+                return member, member.admitted[name]
+        raise AssertionError("the last try returns or raises")
+
+    def _unpin(self, member: Member) -> None:
+        member.users -= 1
+        self._lineup.let_go(member)
+
+    async def _offering(self, name: str) -> Member:
+        self._lineup.renew()
+        await self._lineup.settled(name)
+        asked = {member: await self._asked(member) for member in _silent(self._lineup.members)}
+        offering = [m for m in self._lineup.members if m.offers(name) or name in asked.get(m, ())]
         if not offering:
-            known = await self.names()
-            raise StrategyNotFoundError(f"there is no strategy {name!r}; {near_matches(name, known)}")
+            raise self._unknown(name, await self.names())
         if len(offering) > 1:
-            origins = " and ".join(candidate.origin for candidate in offering)
-            raise NameConflictError(
-                f"the strategy {name!r} is offered by {origins}; disable one of them ([plugins.NAME] enabled = false)"
-            )
+            raise _conflict(name, [member.candidate for member in offering])
         return offering[0]
 
-    def _unknown(self) -> list[Candidate]:
-        return [candidate for candidate in self._candidates if not candidate.offers]
-
-    async def _asked(self, candidate: Candidate) -> list[str]:
+    async def _asked(self, member: Member) -> list[str]:
         try:
-            return [description.name for description in await self.runner(candidate).describe()]
+            return [description.name for description in await member.runner.describe()]
         except EnfiladeError:
             return []
 
-    def runner(self, candidate: Candidate) -> Runner:
-        """What runs a plugin of this catalog, made when it is first needed."""
-        key = id(candidate)
-        if key not in self._runners:
-            self._runners[key] = self._runner_of(candidate)
-        return self._runners[key]
+    def _unknown(self, name: str, known: Iterable[str]) -> StrategyNotFoundError:
+        near = near_matches(name, known)
+        return StrategyNotFoundError(f"there is no strategy {name!r}; {near}{self._source.remark(name)}")
+
+
+def _silent(members: Iterable[Member]) -> list[Member]:
+    """Those of which only they themselves can say what they offer."""
+    return [member for member in members if not member.candidate.offers]
+
+
+def _conflict(name: str, candidates: list[Candidate]) -> NameConflictError:
+    origins = " and ".join(candidate.origin for candidate in candidates)
+    remedies = " or ".join(dict.fromkeys(_without(candidate, candidates) for candidate in candidates))
+    return NameConflictError(f"the strategy {name!r} is offered by {origins}; leave one of them out: {remedies}")
+
+
+def _without(candidate: Candidate, rivals: list[Candidate]) -> str:
+    """How an operator leaves a plugin out and keeps the others."""
+    if candidate.own_environment is not None:
+        return f"`enfilade plugins disable {candidate.plugin}`"
+    if [rival.plugin for rival in rivals].count(candidate.plugin) > 1:
+        return f"`pip uninstall {candidate.plugin}`"
+    return f"[plugins.{candidate.plugin}] enabled = false"

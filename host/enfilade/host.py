@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
@@ -17,6 +18,9 @@ from enfilade.catalog import Catalog
 from enfilade.config import Config, load_config
 from enfilade.discovery.configured import configured_candidates
 from enfilade.discovery.entry_points import installed_candidates
+from enfilade.discovery.managed import ManagedPlugins
+from enfilade.environments.held import HeldRunner
+from enfilade.environments.installed import InstalledPlugins
 from enfilade.extensions.late_store import late_store
 from enfilade.extensions.launchers import Launchers
 from enfilade.extensions.loading import Extensions
@@ -35,12 +39,13 @@ from enfilade.run import Run
 from enfilade.storage import MemoryStorage, Storage
 from enfilade.stream import GuardedStream
 from enfilade.toolboxes import Toolboxes
+from enfilade.tools.engine import ToolEngine
 from enfilade.tools.report import LoadReport
 from enfilade.transform import Transform
 from enfilade_sdk.errors import EnfiladeError
 from enfilade_sdk.invocation import File, Invocation
 from enfilade_sdk.messages import LogStatus, ToolInvokeMessage, log_message
-from enfilade_sdk.prompts import PromptMessage
+from enfilade_sdk.prompts import PromptMessage, PromptTool
 
 _log = logging.getLogger(__name__)
 
@@ -48,12 +53,25 @@ AUTO = "auto"
 """The strategy's name that leaves the choice to what the model can do."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One run as it was asked for, and what accompanies it."""
+
+    agent: AgentConfig
+    question: Question
+    run_id: str
+    ledger: Ledger
+    layers: RunLayers
+
+
 class Host:
     """Finds strategies, runs them, answers their calls. Use it as an async context manager.
 
     Args:
         config: The set-up; None reads the configuration file and the environment.
-        candidates: The plugins; None discovers them.
+        candidates: The plugins; None discovers them, and follows those that are installed, updated and removed while
+            the host lives.
+        further: Plugins beside those that are discovered.
         tools: Python functions (or `Tool`s) that agents may name beside the configured ones.
         storage: Where strategies keep their small values; None is memory.
         layers: What stands around runs and their calls, the outermost first; None takes those of the configuration.
@@ -68,6 +86,7 @@ class Host:
         config: Config | None = None,
         *,
         candidates: Iterable[Candidate] | None = None,
+        further: Iterable[Candidate] = (),
         tools: Sequence[Any] = (),
         storage: Storage | None = None,
         layers: Iterable[Layer] | None = None,
@@ -77,7 +96,11 @@ class Host:
         self.extensions = extensions or Extensions.installed()
         offer = self.extensions.offer
         self.gateway = ModelGateway(self.config.models, self.config.default_model, offer.models)
-        self.catalog = Catalog(self._discovered() if candidates is None else candidates, self._runner_of)
+        self._managed = ManagedPlugins(self.config.plugins, InstalledPlugins())
+        if candidates is None:
+            self.catalog = Catalog([*self._discovered(), *further], self._runner_of, self._managed)
+        else:
+            self.catalog = Catalog([*candidates, *further], self._runner_of)
         self._launchers = Launchers(offer.launchers, self.config.plugins)
         self._toolboxes = Toolboxes(
             self.config.tool_limits, self.config.tools, tools, offer.tools.values(), {"mcp": self.config.mcp}
@@ -87,11 +110,13 @@ class Host:
         self._prices = Prices(self.config.prices)
         self._chain = self._chained(layers)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._sweeping: asyncio.Future[None] | None = None
         self._runs: set[Run] = set()
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         sweep()
+        self._sweeping = asyncio.ensure_future(self._managed.sweep())
         return self
 
     async def __aexit__(
@@ -106,6 +131,10 @@ class Host:
         await self._toolboxes.close()
         await self.gateway.aclose()
         await self._store.aclose()
+        if self._sweeping is not None:
+            await self._sweeping
+            self._sweeping = None
+            await self._managed.sweep()
 
     def run(
         self,
@@ -135,7 +164,7 @@ class Host:
         ledger = Ledger()
         layers = self._chain.open()
         transform = Transform(ledger, self.config.limits.file_bytes, run_id)
-        return Run(run_id, self._messages(agent, question, run_id, ledger, layers), transform, layers.ended)
+        return Run(run_id, self._messages(_Asked(agent, question, run_id, ledger, layers)), transform, layers.ended)
 
     async def ask(self, agent: AgentConfig, question: str | Question, **more: Any) -> Outcome:
         """Puts one question to an agent and gives the outcome; a failure is in the outcome. Takes what `run` takes."""
@@ -193,77 +222,84 @@ class Host:
 
         return Resolver(resolve)
 
-    async def _messages(
-        self, agent: AgentConfig, question: Question, run_id: str, ledger: Ledger, layers: RunLayers
-    ) -> AsyncGenerator[ToolInvokeMessage, None]:
-        source = self._resolved_and_invoked(agent, question, run_id, ledger, layers)
-        guard = GuardedStream(source, self.config.limits, self._seconds_of(question), layers.interruption)
+    async def _messages(self, asked: _Asked) -> AsyncGenerator[ToolInvokeMessage, None]:
+        source = self._resolved_and_invoked(asked)
+        guard = GuardedStream(source, self.config.limits, self._seconds_of(asked.question), asked.layers.interruption)
         async with aclosing(guard.messages()) as guarded:
             async for message in guarded:
                 yield message
 
-    async def _resolved_and_invoked(
-        self, agent: AgentConfig, question: Question, run_id: str, ledger: Ledger, layers: RunLayers
-    ) -> AsyncGenerator[ToolInvokeMessage, None]:
-        seconds = self._seconds_of(question)
-        deadline = asyncio.get_running_loop().time() + seconds
-        model = self._model_of(agent)
-        info = self.gateway.info(model)
-        admitted = await self.prepare(agent)
-        engine = await self._toolboxes.engine(agent.tools)
-        menu = engine.menu()
-        invocation = Invocation(
+    async def _resolved_and_invoked(self, asked: _Asked) -> AsyncGenerator[ToolInvokeMessage, None]:
+        deadline = asyncio.get_running_loop().time() + self._seconds_of(asked.question)
+        model = self._model_of(asked.agent)
+        self.gateway.warm(model)
+        strategy = self._strategy_of(asked.agent, tools=self.gateway.info(model).tools)
+        async with self.catalog.pinned(strategy) as admitted:  # the run ends on the version that it began on
+            engine = await self._toolboxes.engine(asked.agent.tools)
+            invocation = self._invocation(asked, admitted, model, engine.menu())
+            start = self._begun(asked, admitted, invocation, engine, deadline)
+            try:
+                async with aclosing(asked.layers.run(start)) as messages:
+                    async for message in messages:
+                        yield message
+            except EnfiladeError as error:
+                if trace := error.details.pop("traceback", None):
+                    _log.error("run %s: strategy %r failed:\n%s", asked.run_id, admitted.name, trace)
+                raise
+
+    def _invocation(self, asked: _Asked, admitted: Admitted, model: str, menu: Sequence[PromptTool]) -> Invocation:
+        question = asked.question
+        return Invocation(
             strategy=admitted.name,
-            params=params_of(admitted.description, agent, question.text, model, menu),
-            run_id=run_id,
+            params=params_of(admitted.description, asked.agent, question.text, model, menu),
+            run_id=asked.run_id,
             user_id=question.user_id,
             conversation_id=question.conversation_id,
             app_id=question.app_id,
             message_id=question.message_id,
             credentials=question.credentials,
-            deadline=seconds,
-            model=info,
+            deadline=self._seconds_of(question),
+            model=self.gateway.info(model),
             tools=tuple(menu),
             history=question.history,
             files=question.files,
         )
+
+    def _begun(
+        self, asked: _Asked, admitted: Admitted, invocation: Invocation, engine: ToolEngine, deadline: float
+    ) -> Callable[[], AsyncGenerator[ToolInvokeMessage, None]]:
+        """Tells the layers of the run; gives what starts it."""
+        model, layers = self._model_of(asked.agent), asked.layers
         grants = Grants(
             models=(model,),
-            tools=frozenset(tool.name for tool in menu),
+            tools=frozenset(tool.name for tool in invocation.tools),
             plugin=admitted.candidate.plugin,
-            conversation=question.conversation_id or "",
+            conversation=asked.question.conversation_id or "",
         )
         layers.begin(
             RunContext(
                 plugin=admitted.candidate.plugin,
-                agent=agent,
-                question=question,
+                agent=asked.agent,
+                question=asked.question,
                 invocation=invocation,
                 parameters=admitted.description.parameters,
-                model=info,
+                model=invocation.model,
                 model_name=model,
                 settings=self.gateway.resolve(model),
-                ledger=ledger,
+                ledger=asked.ledger,
                 prices=self._prices,
                 deadline=deadline,
                 interruption=layers.interruption,
             )
         )
         ask, call = layers.model_calls(self.gateway.stream), layers.tool_calls(engine.invoke)
-        hatch = Callbacks(grants, ask, call, self._storage, ledger, {model: info})
+        hatch = Callbacks(grants, ask, call, self._storage, asked.ledger, {model: invocation.model})
 
         def start() -> AsyncGenerator[ToolInvokeMessage, None]:
             messages = admitted.runner.run(invocation, hatch)
-            return _after(_missing(run_id, engine.report), messages) if engine.report.refusals else messages
+            return _after(_missing(asked.run_id, engine.report), messages) if engine.report.refusals else messages
 
-        try:
-            async with aclosing(layers.run(start)) as messages:
-                async for message in messages:
-                    yield message
-        except EnfiladeError as error:
-            if trace := error.details.pop("traceback", None):
-                _log.error("run %s: strategy %r failed:\n%s", run_id, admitted.name, trace)
-            raise
+        return start
 
     def _seconds_of(self, question: Question) -> float:
         return question.seconds or self.config.limits.run_seconds
@@ -282,7 +318,8 @@ class Host:
         return installed + configured_candidates(self.config.plugins)
 
     def _runner_of(self, candidate: Candidate) -> Runner:
-        return self._launchers.runner(candidate)
+        runner, own = self._launchers.runner(candidate), candidate.own_environment
+        return runner if own is None else HeldRunner(runner, candidate.plugin, own)
 
     def _chained(self, layers: Iterable[Layer] | None) -> Chain:
         if layers is None:

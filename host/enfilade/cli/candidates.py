@@ -1,5 +1,6 @@
 """Plugins by what a user calls them: a strategy, a plugin, or a class in the current folder."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from enfilade.candidate import Candidate, Isolation, Offer
@@ -7,11 +8,23 @@ from enfilade.cli.usage import CommandLineError
 from enfilade.config import Config
 from enfilade.discovery.configured import configured_candidates
 from enfilade.discovery.entry_points import installed_candidates
+from enfilade.discovery.managed import managed_candidates
+from enfilade.environments.entry import plugin_key
+from enfilade.environments.installed import InstalledPlugins
 from enfilade.errors import StrategyNotFoundError, near_matches
 
 
 def discovered(config: Config) -> list[Candidate]:
-    """Every installed or configured plugin; nothing of one runs."""
+    """Every installed or configured plugin that hosts use; nothing of one runs.
+
+    Raises:
+        EnfiladeError: The installed ones cannot be listed, or not be used as they are configured.
+    """
+    return beside_the_host(config) + managed_candidates(config.plugins, InstalledPlugins().entries())
+
+
+def beside_the_host(config: Config) -> list[Candidate]:
+    """The plugins without environments of their own: those in the host's, and those that the configuration names."""
     return installed_candidates(config.plugins, config.isolation) + configured_candidates(config.plugins)
 
 
@@ -47,19 +60,32 @@ def target_candidate(target: str, isolation: Isolation = "process") -> Candidate
 def candidates_named(name: str, config: Config) -> list[Candidate]:
     """The plugins that offer a strategy of that name, or are called so, or the one that a class makes.
 
-    A plugin that only itself can say what it offers is among them when none else is.
+    A plugin that only itself can say what it offers is among them when none else is; so is one that was disabled.
 
     Raises:
         StrategyNotFoundError: There is none; the text lists near matches.
+        EnfiladeError: The installed plugins cannot be listed, or not be used as they are configured.
         CommandLineError: It looks like a class and is none.
     """
     if is_target(name):
         return [target_candidate(name)]
     found = discovered(config)
-    offering = [candidate for candidate in found if any(offer.name == name for offer in candidate.offers)]
-    named = [candidate for candidate in found if candidate.plugin == name]
+    offering, named = _of_name(name, found)
+    if not (offering or named):
+        offering, named = _of_name(name, _disabled())
     silent = [candidate for candidate in found if not candidate.offers]
     if not (offering or named or silent):
         known = {offer.name for candidate in found for offer in candidate.offers} | {c.plugin for c in found}
         raise StrategyNotFoundError(f"there is no strategy or plugin {name!r}; {near_matches(name, known)}")
     return offering or named or silent
+
+
+def _of_name(name: str, candidates: list[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
+    """Those that offer a strategy of that name, and those that are called so."""
+    offering = [candidate for candidate in candidates if any(offer.name == name for offer in candidate.offers)]
+    return offering, [candidate for candidate in candidates if plugin_key(candidate.plugin) == plugin_key(name)]
+
+
+def _disabled() -> list[Candidate]:
+    entries = [replace(entry, enabled=True) for entry in InstalledPlugins().entries() if not entry.enabled]
+    return managed_candidates({}, entries)

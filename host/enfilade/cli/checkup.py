@@ -14,12 +14,14 @@ from typing import Literal
 from importlib_metadata import distributions, metadata, requires
 
 from enfilade.candidate import Candidate
-from enfilade.cli.candidates import discovered
+from enfilade.cli.candidates import beside_the_host
 from enfilade.cli.exit_code import DONE, FAILED
 from enfilade.cli.json_line import json_text
 from enfilade.cli.plugin_opening import open_plugins
 from enfilade.cli.screen import Screen
 from enfilade.config import Config, config_file, load_config
+from enfilade.discovery.managed import managed_candidates
+from enfilade.environments.installed import InstalledPlugins
 from enfilade.isolation.directory import make_directory, remove_directory
 from enfilade_sdk.errors import EnfiladeError
 
@@ -70,7 +72,10 @@ def _checks(screen: Screen) -> Iterator[Check]:
     yield check
     yield from _keys(config)
     yield _directory()
-    candidates = discovered(config)
+    candidates = beside_the_host(config)
+    managed, check = _installed(config)
+    yield check
+    candidates += managed
     yield _strategies(candidates)
     yield _guest(config, candidates, screen)
     yield _uv()
@@ -121,6 +126,22 @@ def _directory() -> Check:
         return Check("private directories", "fault", error.message)
     remove_directory(directory)
     return Check("private directories", "ok", f"in {Path(directory).parent}")
+
+
+def _installed(config: Config) -> tuple[list[Candidate], Check]:
+    """The plugins with environments of their own, and whether each is what was installed."""
+    name, installed = "installed plugins", InstalledPlugins()
+    try:
+        entries = installed.entries()
+        candidates = managed_candidates(config.plugins, entries)
+        for candidate in candidates:
+            if candidate.own_environment is not None:
+                candidate.own_environment.check()
+    except EnfiladeError as error:
+        return [], Check(name, "fault", error.message)
+    off = len(entries) - len(candidates)
+    disabled = f", {off} of them disabled" if off else ""
+    return candidates, Check(name, "ok", f"{len(entries)} in {installed.root}{disabled}")
 
 
 def _strategies(candidates: Sequence[Candidate]) -> Check:

@@ -1,11 +1,10 @@
 """An installed plugin as plugins.lock has it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self, TypeVar
-
-from packaging.utils import canonicalize_name
 
 from enfilade.candidate import Offer
 
@@ -68,7 +67,7 @@ class PluginEntry:
     @property
     def key(self) -> str:
         """The canonical name, under which it is found however its name is written."""
-        return canonicalize_name(self.name)
+        return plugin_key(self.name)
 
     @property
     def venv(self) -> Path:
@@ -122,10 +121,14 @@ class PluginEntry:
         )
 
 
+def plugin_key(name: str) -> str:
+    """A distribution's name in its canonical form (PEP 503). `packaging` has it too, at the cost of its import."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 def site_packages(venv: Path, python_version: str) -> Path:
     """Where a virtual environment of that Python has its packages."""
-    major, minor = python_version.split(".")[:2]
-    return venv / "lib" / f"python{major}.{minor}" / "site-packages"
+    return venv / "lib" / f"python{'.'.join(python_version.split('.')[:2])}" / "site-packages"
 
 
 def _of(kind: type[_T], values: Mapping[str, Any], name: str) -> _T:

@@ -21,8 +21,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from platformdirs import user_data_path
-
 from enfilade.environments.hold import Hold, take_hold
 
 ROOT_VARIABLE = "ENFILADE_PLUGINS_DIR"
@@ -31,8 +29,11 @@ ROOT_VARIABLE = "ENFILADE_PLUGINS_DIR"
 
 def default_root() -> Path:
     """The root folder: `ENFILADE_PLUGINS_DIR`, else `plugins` in the user's data folder."""
-    named = os.environ.get(ROOT_VARIABLE)
-    return Path(named).expanduser().absolute() if named else user_data_path("enfilade") / "plugins"
+    if named := os.environ.get(ROOT_VARIABLE):
+        return Path(named).expanduser().absolute()
+    from platformdirs import user_data_path
+
+    return user_data_path("enfilade") / "plugins"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,10 @@ class Folders:
     def guard(self) -> Path:
         """The file that is locked while plugins.lock changes."""
         return self.root / ".changing"
+
+    @property
+    def _half_written(self) -> Path:
+        return self.lock_file.with_suffix(".new")
 
     @property
     def sdk(self) -> Path:
@@ -83,6 +88,10 @@ class Folders:
         hold.share()
         return folder, hold
 
+    def has_rubbish(self, kept: frozenset[str]) -> bool:
+        """Whether a sweep could find something; writes and locks nothing."""
+        return self._half_written.exists() or next(self._unkept(kept), None) is not None
+
     def sweep(self, kept: frozenset[str]) -> None:
         """Removes what is not installed and not held. Call it under the guard.
 
@@ -90,7 +99,7 @@ class Folders:
             kept: Names of the folders that plugins.lock names.
         """
         with contextlib.suppress(OSError):
-            self.lock_file.with_suffix(".new").unlink()
+            self._half_written.unlink()
         for folder in self._unkept(kept):
             with contextlib.suppress(OSError):
                 hold = take_hold(folder, exclusive=True)

@@ -5,10 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from packaging.utils import canonicalize_name
-
 from enfilade.environments.drift import check_drift
-from enfilade.environments.entry import PluginEntry
+from enfilade.environments.entry import PluginEntry, plugin_key
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.folders import Folders, default_root
 from enfilade.environments.hold import Hold, take_hold
@@ -134,12 +132,12 @@ class InstalledPlugins:
         Raises:
             InstallError: plugins.lock cannot be read; then nothing is removed.
         """
-        if os.access(self._folders.root, os.W_OK):
+        if os.access(self._folders.root, os.W_OK) and self._folders.has_rubbish(_folders_of(self._lock.read())):
             with self._lock.guard():
                 self._swept(self._lock.read())
 
     def _swept(self, entries: Entries) -> None:
-        self._folders.sweep(frozenset(entry.folder.name for entry in entries.values()))
+        self._folders.sweep(_folders_of(entries))
 
     def _switched(self, name: str, *, enabled: bool) -> PluginEntry:
         with self._lock.guard():
@@ -147,6 +145,10 @@ class InstalledPlugins:
             entry = replace(found(entries, name), enabled=enabled)
             self._lock.write((entries | {entry.key: entry}).values())
         return entry
+
+
+def _folders_of(entries: Entries) -> frozenset[str]:
+    return frozenset(entry.folder.name for entry in entries.values())
 
 
 def _shared_hold(entry: PluginEntry) -> tuple[Hold | None, str]:
@@ -163,7 +165,7 @@ def found(entries: Entries, name: str) -> PluginEntry:
     Raises:
         InstallError: There is none of that name; the text lists near matches.
     """
-    entry = entries.get(canonicalize_name(name))
+    entry = entries.get(plugin_key(name))
     if entry is None:
         raise InstallError(Reason.UNKNOWN, f"there is no installed plugin {name!r}; {near_matches(name, entries)}")
     return entry

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from enfilade.environments.entry import PluginEntry
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.folders import Folders
@@ -78,6 +76,8 @@ class LockFile:
 
 class _Guard(AbstractContextManager[object]):
     def __init__(self, folders: Folders) -> None:
+        from filelock import FileLock  # whoever only reads the list does without
+
         self._root = folders.root
         self._lock = FileLock(folders.guard, timeout=PATIENCE)
 
@@ -85,7 +85,7 @@ class _Guard(AbstractContextManager[object]):
         try:
             self._root.mkdir(parents=True, exist_ok=True)
             return self._lock.acquire()
-        except Timeout:
+        except TimeoutError:
             raise InstallError(
                 Reason.STORE,
                 f"another process has been changing the plugins in {self._root} for {PATIENCE:g} s; wait for it or "

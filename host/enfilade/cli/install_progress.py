@@ -1,0 +1,28 @@
+"""How an installation is shown while it goes on."""
+
+from enfilade.cli.screen import Screen
+from enfilade.environments.order import Step, StepName
+
+
+class InstallProgress:
+    """A line on standard error for each step; what tools say meanwhile only on a terminal, or when all is asked for.
+
+    Args:
+        screen: Where it is shown.
+        verbose: Whether each line of the tools stays.
+    """
+
+    def __init__(self, screen: Screen, *, verbose: bool) -> None:
+        self._screen = screen
+        self._verbose = verbose
+        self._step: StepName | None = None
+
+    def __call__(self, step: Step) -> None:
+        """Shows where it is."""
+        if step.name != self._step:
+            self._step = step.name
+            self._screen.note(step.text)
+        elif self._verbose:
+            self._screen.note(step.text, indent="  ")
+        else:
+            self._screen.status(f"  {step.text}")

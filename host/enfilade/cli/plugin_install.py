@@ -1,0 +1,89 @@
+"""`enfilade plugins add` and `update`."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from enfilade.cli.exit_code import DONE, USAGE
+from enfilade.cli.failure import exit_code_of, failure_text
+from enfilade.cli.install_options import InstallOptions
+from enfilade.cli.install_progress import InstallProgress
+from enfilade.cli.logs import show_logs
+from enfilade.cli.loop_thread import LoopThread
+from enfilade.cli.plugin_entry import entry_json, failure_json, strategies_text
+from enfilade.cli.plugin_opener import PluginOpener
+from enfilade.cli.screen import RED, Screen
+from enfilade.cli.signals import Interrupted, Signals
+from enfilade.cli.usage import CommandLineError
+from enfilade.config import load_config
+from enfilade.environments.entry import PluginEntry
+from enfilade.environments.errors import SpecError
+from enfilade.environments.sources import Sources
+from enfilade.environments.spec import parse_spec
+from enfilade.environments.store import PluginStore
+from enfilade_sdk.errors import EnfiladeError
+
+_Work = Callable[[PluginStore, PluginOpener, InstallProgress], Coroutine[Any, Any, tuple[PluginEntry, str]]]
+"""What is to be done; gives the plugin and what to tell of it."""
+
+
+def add(spec: str, options: InstallOptions) -> int:
+    """Installs a plugin and tells which strategies it brings; gives the exit code."""
+
+    async def work(store: PluginStore, opener: PluginOpener, progress: InstallProgress) -> tuple[PluginEntry, str]:
+        entry = await store.add(spec, opener, python=options.python, allow_build=options.allow_build, progress=progress)
+        return entry, f"{entry.name} {entry.version} is installed"
+
+    return _done(work, options)
+
+
+def update(name: str, source: str | None, options: InstallOptions) -> int:
+    """Installs a plugin anew and tells from which version to which; gives the exit code."""
+
+    async def work(store: PluginStore, opener: PluginOpener, progress: InstallProgress) -> tuple[PluginEntry, str]:
+        plugin, spec = _wanted(name, source)
+        old = store.entry(plugin).version
+        entry = await store.update(
+            plugin, opener, spec=spec, python=options.python, allow_build=options.allow_build, progress=progress
+        )
+        change = "is installed anew" if old == entry.version else f"is now {entry.version}"
+        return entry, f"{entry.name} {old} {change}"
+
+    return _done(work, options)
+
+
+def _wanted(name: str, source: str | None) -> tuple[str, str | None]:
+    """The plugin, and what to install for it; None is what was asked for when it was added.
+
+    Raises:
+        SpecError: Neither a name nor something that can be installed.
+        CommandLineError: What to install is given twice, or without the plugin's name.
+    """
+    asked = parse_spec(name)
+    if asked.kind == "source":
+        raise CommandLineError(f"expected a plugin's name, got {name!r}; name it, and give the path with --from")
+    bare = asked.kind == "name" and not any(sign in asked.requirement for sign in "<>=!~")
+    if not bare and source is not None:
+        raise CommandLineError(f"{name!r} says what to install, and so does --from {source!r}; give one of them")
+    return asked.name, source if bare else asked.text
+
+
+def _done(work: _Work, options: InstallOptions) -> int:
+    screen = Screen.claim()
+    show_logs(screen, verbose=options.verbose)
+    store = PluginStore(sources=Sources(options.find_links, no_index=options.no_index))
+    before = store.revision()
+    try:
+        opener, progress = PluginOpener(load_config()), InstallProgress(screen, verbose=options.verbose)
+        with Signals() as signals, LoopThread() as loop:
+            entry, told = loop.finish(work(store, opener, progress), signals)
+    except Interrupted:
+        if store.revision() == before:
+            screen.note("interrupted; nothing was changed")
+        raise
+    except EnfiladeError as error:
+        screen.error(failure_text(error), RED)
+        if options.as_json:
+            screen.say(failure_json(error))
+        return USAGE if isinstance(error, SpecError) else exit_code_of(error)
+    screen.say(entry_json(entry) if options.as_json else f"{told}, with the {strategies_text(entry)}\n")
+    return DONE

@@ -1,0 +1,47 @@
+"""`enfilade plugins remove`, `enable`, `disable`: what takes a moment and starts nothing."""
+
+from collections.abc import Callable
+
+from enfilade.cli.exit_code import DONE
+from enfilade.cli.failure import exit_code_of, failure_text
+from enfilade.cli.plugin_entry import entry_json, failure_json
+from enfilade.cli.screen import RED, Screen
+from enfilade.environments.entry import PluginEntry
+from enfilade.environments.installed import InstalledPlugins
+from enfilade_sdk.errors import EnfiladeError
+
+
+def remove(name: str, as_json: bool) -> int:
+    """Removes a plugin."""
+    return _changed(InstalledPlugins().remove, name, _removed, as_json=as_json)
+
+
+def enable(name: str, as_json: bool) -> int:
+    """Lets hosts use a plugin."""
+    return _changed(InstalledPlugins().enable, name, lambda e: f"{e.name} {e.version} is enabled", as_json=as_json)
+
+
+def disable(name: str, as_json: bool) -> int:
+    """Lets no host use a plugin."""
+    return _changed(InstalledPlugins().disable, name, lambda e: f"{e.name} {e.version} is disabled", as_json=as_json)
+
+
+def _changed(
+    change: Callable[[str], PluginEntry], name: str, told: Callable[[PluginEntry], str], *, as_json: bool
+) -> int:
+    screen = Screen.claim()
+    try:
+        entry = change(name)
+    except EnfiladeError as error:
+        screen.error(failure_text(error), RED)
+        if as_json:
+            screen.say(failure_json(error))
+        return exit_code_of(error)
+    screen.say(entry_json(entry) if as_json else f"{told(entry)}\n")
+    return DONE
+
+
+def _removed(entry: PluginEntry) -> str:
+    in_use = entry.folder.exists()
+    last = "; a host uses it and ends its runs first, then its files go" if in_use else ""
+    return f"{entry.name} {entry.version} is removed{last}"
