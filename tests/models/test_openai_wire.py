@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from enfilade.models import reply_stream
-from enfilade.models.connection import is_loopback
+from enfilade.models.address import is_loopback
 from enfilade.models.gateway import ModelGateway
 from enfilade.models.settings import ModelSettings
 from enfilade_sdk.errors import ModelFailedError

@@ -75,6 +75,23 @@ class ReplyAssembly:
         """Whether neither text nor thought nor a call has come."""
         return not (self._size or self._calls)
 
+    def flow(self, event: dict[str, Any]) -> str:
+        """Takes an event that holds nothing but text which may be shown as it is, as most do; gives that text out.
+
+        Returns:
+            Empty when there may be more to the event; then it was not taken, and is to be fed.
+
+        Raises:
+            ReplyTooLongError: The reply passes a limit of size.
+        """
+        if not self._is_flowing or event.get("usage"):
+            return ""
+        text = _plain_text(event.get("choices"), self._choice)
+        if text:
+            self._grow(len(text))
+            self._text.append(text)
+        return text
+
     def feed(self, event: dict[str, Any]) -> ModelChunk | None:
         """Takes one chunk, or a whole reply; gives out what is new for display.
 
@@ -90,10 +107,6 @@ class ReplyAssembly:
         if not choices:
             return None
         if self._is_flowing:
-            if text := _plain_text(choices, self._choice):
-                self._grow(len(text))
-                self._text.append(text)
-                return ModelChunk(text)
             self._catch_up()
         news = _News()
         for choice in choices if isinstance(choices, list) else [choices]:

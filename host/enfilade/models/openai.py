@@ -11,29 +11,34 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
+from enfilade.models.address import Address, address_of
 from enfilade.models.assembly import ReplyAssembly
-from enfilade.models.connection import Address, address_of, build_client
+from enfilade.models.client import EndpointClient
 from enfilade.models.failures import Failures
 from enfilade.models.quirks import Quirks
 from enfilade.models.reply_stream import ReplyStream
 from enfilade.models.request import chat_request, completion_request, known_tools
+from enfilade.models.retry_after import retry_after
 from enfilade.models.settings import ModelSettings
+from enfilade.models.transport import PARTS, Parts
 from enfilade_sdk.errors import ModelFailedError
 from enfilade_sdk.invocation import ModelInfo
 from enfilade_sdk.prompts import ModelChunk, ModelRequest, ModelResult
 
 if TYPE_CHECKING:
     import httpx2
-    import openai
+
+Body = AsyncGenerator[bytes, None] | Parts
+"""The bytes of an answer."""
 
 
 class OpenAIProvider:
     """Asks OpenAI-compatible endpoints. Clients are made once for each address, in a thread, when first needed."""
 
     def __init__(self) -> None:
-        self._clients: dict[Address, Future[openai.AsyncOpenAI]] = {}
+        self._clients: dict[Address, Future[EndpointClient]] = {}
         self._quirks: dict[tuple[str | None, str], Quirks] = {}
 
     def info(self, model: ModelSettings) -> ModelInfo:
@@ -86,7 +91,7 @@ class OpenAIProvider:
             if future.done() and future.exception() is None:
                 await future.result().close()
 
-    def _client(self, address: Address) -> "Future[openai.AsyncOpenAI]":
+    def _client(self, address: Address) -> Future[EndpointClient]:
         future = self._clients.get(address)
         if future is None or (future.done() and future.exception() is not None):
             future = self._clients[address] = Future()
@@ -96,14 +101,14 @@ class OpenAIProvider:
         return future
 
 
-def _build(address: Address, future: "Future[openai.AsyncOpenAI]") -> None:
+def _build(address: Address, future: Future[EndpointClient]) -> None:
     try:
-        future.set_result(build_client(address))
+        future.set_result(EndpointClient(address))
     except BaseException as error:  # noqa: BLE001 - raised again where the future is awaited
         future.set_exception(error)
 
 
-async def _made(future: "Future[openai.AsyncOpenAI]", failures: Failures) -> "openai.AsyncOpenAI":
+async def _made(future: Future[EndpointClient], failures: Failures) -> EndpointClient:
     try:
         return future.result() if future.done() else await asyncio.wrap_future(future)
     except Exception as error:  # noqa: BLE001 - an unreadable certificate file, a strange proxy variable, ...
@@ -111,22 +116,21 @@ async def _made(future: "Future[openai.AsyncOpenAI]", failures: Failures) -> "op
 
 
 async def _open(
-    client: "openai.AsyncOpenAI", model: ModelSettings, request: ModelRequest, quirks: Quirks, failures: Failures
+    client: EndpointClient, model: ModelSettings, request: ModelRequest, quirks: Quirks, failures: Failures
 ) -> "httpx2.Response":
     """Sends the request; where the endpoint refuses something optional, once more without it."""
     import openai
 
     completion = request.completion or model.completion
     path, write = ("completions", completion_request) if completion else ("chat/completions", chat_request)
-    url = f"{client.base_url}{path}"  # whole, because the client takes twice as long to join a path to its base
     while True:
         outgoing = write(model, request, quirks)
         try:
-            return await _post(client, url, outgoing.body)
+            return await client.post(path, outgoing.body)
         except openai.APIStatusError as error:
             body = error.response.content
             if not quirks.learn(error.status_code, body.decode("utf-8", "replace"), outgoing.optional):
-                raise failures.refused(error.status_code, body) from None
+                raise failures.refused(error.status_code, body, retry_after(error.response.headers)) from None
         except openai.APITimeoutError:
             text = f"no answer within {model.timeout:g} seconds"
             raise failures.failed(text, kind="timeout", retryable=True) from None
@@ -137,23 +141,12 @@ async def _open(
             raise failures.failed(f"the client refused: {error}", kind="configuration") from None
 
 
-async def _post(client: "openai.AsyncOpenAI", url: str, body: bytes) -> "httpx2.Response":
-    import httpx2
-    import openai
-
-    response = await client.post(
-        url,
-        cast_to=httpx2.Response,
-        content=body,
-        stream=True,
-        stream_cls=openai.AsyncStream[object],
-    )
-    return cast("httpx2.Response", response)  # `cast_to` wins over `stream_cls` for a bare response
-
-
-def _body(response: "httpx2.Response") -> AsyncGenerator[bytes, None]:
-    """The bytes of an answer as they come; closing the generator closes the answer."""
-    return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+def _body(response: "httpx2.Response") -> Body:
+    """The bytes of an answer as they come; closing the body closes the answer."""
+    if "content-encoding" in response.headers:
+        return response.aiter_bytes()
+    parts: Parts | None = response.extensions.get(PARTS)
+    return response.aiter_raw() if parts is None else parts
 
 
 @contextlib.contextmanager
@@ -171,7 +164,7 @@ def _told(failures: Failures) -> Iterator[None]:
         raise failures.failed(text, kind="cut", retryable=True) from None
 
 
-async def _next(body: AsyncGenerator[bytes, None], reply: ReplyStream) -> bytes | None:
+async def _next(body: Body, reply: ReplyStream) -> bytes | None:
     """The next bytes; None at the end, or when the reply is whole and nothing more is at hand.
 
     Reading to the end lets the connection be used again; a server that keeps it open must not keep anyone waiting.

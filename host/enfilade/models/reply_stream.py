@@ -1,6 +1,7 @@
 """Reads the body of an answer: an event stream, or one JSON value whatever was asked for."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import orjson
 
@@ -21,6 +22,7 @@ _AFTER_FINISH = 1.0
 """Seconds that a usage chunk, or `[DONE]`, may come after the finish reason."""
 _DONE = b"[DONE]"
 _BLANK = b" \t\r\n\xef\xbb\xbf"
+_OVERFLOWS = (SseOverflowError, ReplyTooLongError, TooManyCallsError)
 
 
 class ReplyStream:
@@ -53,27 +55,27 @@ class ReplyStream:
             return _AFTER_DONE
         return _AFTER_FINISH if self._assembly.is_finished else None
 
-    def feed(self, part: bytes) -> list[ModelChunk]:
-        """The chunks that the next bytes bring.
+    def feed(self, part: bytes) -> Iterable[ModelChunk]:
+        """The chunks that the next bytes bring; neighbours become one, where that keeps their order.
 
         Raises:
-            ModelFailedError: They bring an error, or what cannot be read.
+            ModelFailedError: They bring an error, or what cannot be read; after the chunks that came before it.
         """
         self._size += len(part)
         if self._size > BODY_LIMIT:
             raise self._failures.failed(f"the answer has more than {BODY_LIMIT} bytes", kind="overflow")
         if not self._is_stream:
             part = self._begin(part)
+        if not self._is_stream:
+            return ()
         try:
-            events = self._sse.feed(part) if self._is_stream else ()
-        except SseOverflowError as error:
+            events = self._sse.feed(part)
+            if len(events) > 1:
+                return self._chunks(events)
+            item = self._item(*events[0]) if events else None
+        except _OVERFLOWS as error:
             raise self._failures.failed(str(error), kind="overflow") from None
-        if len(events) == 1 and not self.is_done:
-            data, name = events[0]
-            if data and data != _DONE:
-                chunk = self._event(data, name)
-                return [] if chunk is None else [chunk]
-        return self._events(events)
+        return () if item is None else (ModelChunk(item) if isinstance(item, str) else item,)
 
     def _begin(self, part: bytes) -> bytes:
         """Finds out from the first character what the body is; what the event stream is to read comes back."""
@@ -87,37 +89,49 @@ class ReplyStream:
         self._whole.append(part)
         return b""
 
-    def end(self) -> list[ModelChunk]:
+    def end(self) -> Iterator[ModelChunk]:
         """The chunks that were held back, once the body is at its end.
 
         Raises:
             ModelFailedError: The reply is not whole.
         """
-        chunks: list[ModelChunk] = []
         if not self.is_done:
-            chunks = self._events([SseEvent(value) for value in self._values()] if self._whole else self._sse.end())
+            yield from self._chunks([SseEvent(value) for value in self._values()] if self._whole else self._sse.end())
             self._check_whole()
         if (last := self._assembly.end()) is not None:
-            chunks.append(last)
-        return chunks
+            yield last
 
-    def _events(self, events: Iterable[SseEvent]) -> list[ModelChunk]:
-        """The chunks of events that arrived together; neighbours become one, where that keeps their order."""
-        chunks: list[ModelChunk] = []
-        for data, name in events:
-            if self.is_done or not data:
-                continue
-            if data == _DONE or data.strip() == _DONE:
-                self._finish()
-            elif (chunk := self._event(data, name)) is None:
-                continue
-            elif chunks and _follows(chunks[-1], chunk):
-                chunks[-1] = _together(chunks[-1], chunk)
-            else:
-                chunks.append(chunk)
-        return chunks
+    def _chunks(self, events: Iterable[SseEvent]) -> Iterator[ModelChunk]:
+        """The chunks of events that arrived together, even when one of them is an error."""
+        came: list[list[str] | ModelChunk] = []
+        texts: list[str] = []
+        try:
+            for data, name in events:
+                item = self._item(data, name)
+                if isinstance(item, str):
+                    if not texts:
+                        came.append(texts)
+                    texts.append(item)
+                elif item is not None:
+                    came.append(item)
+                    texts = []
+        except _OVERFLOWS as error:
+            raise self._failures.failed(str(error), kind="overflow") from None
+        finally:
+            yield from _joined(came)
 
-    def _event(self, data: bytes, name: bytes) -> ModelChunk | None:
+    def _item(self, data: bytes, name: bytes) -> str | ModelChunk | None:
+        """What an event brings: plain text, more than that, or nothing."""
+        event = self._event(data, name)
+        return None if event is None else self._assembly.flow(event) or self._assembly.feed(event)
+
+    def _event(self, data: bytes, name: bytes) -> dict[str, Any] | None:
+        """The event's value; None when it is nothing, or the end."""
+        if self.is_done or not data:
+            return None
+        if data[:1] != b"{" and data.strip() == _DONE:
+            self._finish()
+            return None
         try:
             event = read_event(data)
         except (ValueError, RecursionError):
@@ -130,10 +144,7 @@ class ReplyStream:
             raise self._failures.in_stream(event) if name == b"error" else self._unreadable(data)
         if (name or b'"error"' in data or "choices" not in event) and (error := error_in(event, name)) is not None:
             raise self._failures.in_stream(error)
-        try:
-            return self._assembly.feed(event)
-        except (ReplyTooLongError, TooManyCallsError) as error:
-            raise self._failures.failed(str(error), kind="overflow") from None
+        return event
 
     def _finish(self) -> None:
         self.is_done = True
@@ -173,6 +184,22 @@ class ReplyStream:
     def _unreadable(self, data: bytes) -> ModelFailedError:
         text = f"a piece of the answer is not JSON: {reason_in(data)}"
         return self._failures.failed(text, kind="garbage", retryable=True)
+
+
+def _joined(came: list[list[str] | ModelChunk]) -> Iterator[ModelChunk]:
+    """Chunks in their order; neighbours become one, where that keeps it."""
+    held: ModelChunk | None = None
+    for item in came:
+        chunk = ModelChunk("".join(item)) if isinstance(item, list) else item
+        if held is None:
+            held = chunk
+        elif _follows(held, chunk):
+            held = _together(held, chunk)
+        else:
+            yield held
+            held = chunk
+    if held is not None:
+        yield held
 
 
 def _follows(before: ModelChunk, after: ModelChunk) -> bool:

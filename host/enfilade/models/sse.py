@@ -35,7 +35,7 @@ class SseReader:
         self._held = 0
         self._after_cr = False
         self._started = False
-        self._is_between = False
+        self._is_between = True
         self._data: list[bytes] = []
         self._size = 0
         self._name = b""
@@ -46,8 +46,9 @@ class SseReader:
         Raises:
             SseOverflowError: A line or an event is longer than the limit.
         """
-        if self._is_between and part[-2:] == b"\n\n" and part[:6] == b"data: " and self._is_one_line(part):
-            return [SseEvent(part[6:-2])]
+        if self._is_between and (datas := self._plain(part)):
+            self._started = True
+            return [SseEvent(data) for data in datas]
         if not self._started:
             part = self._start(part)
         if self._after_cr and part:
@@ -58,15 +59,11 @@ class SseReader:
             part = part.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         lines = part.split(b"\n")
         last = lines.pop()
-        if not lines:
-            self._hold(last)
-            self._is_between = self._is_between and not last
-            return []
-        if self._pieces:
+        if lines and self._pieces:
             lines[0] = self._held_line(lines[0])
         events = [event for line in lines if (event := self._line(line)) is not None]
         self._hold(last)
-        self._is_between = not (last or self._data or self._name or self._after_cr)
+        self._is_between = not (self._pieces or self._data or self._name or self._after_cr)
         return events
 
     def end(self) -> list[SseEvent]:
@@ -80,9 +77,12 @@ class SseReader:
         event = self._dispatch()
         return [] if event is None else [event]
 
-    def _is_one_line(self, part: bytes) -> bool:
-        """Whether a part is one line and a blank one: an event by itself, as from servers that flush each."""
-        return part.find(b"\n") == len(part) - 2 and b"\r" not in part and len(part) <= self._limit
+    def _plain(self, part: bytes) -> list[bytes]:
+        """The data of a part that is nothing but whole events of one plain line, as most are; empty when it is not."""
+        if part[:6] != b"data: " or part[-2:] != b"\n\n" or b"\r" in part or len(part) > self._limit:
+            return []
+        datas = part[6:-2].split(b"\n\ndata: ")
+        return datas if part.count(b"\n") == 2 * len(datas) else []
 
     def _start(self, part: bytes) -> bytes:
         """Takes off a byte order mark, which may itself be cut."""

@@ -1,24 +1,16 @@
-"""The client of one endpoint: key, headers, proxies, certificates."""
+"""Where a model is, and with which key and headers it is asked."""
 
 import ipaddress
 import os
-import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from enfilade.models.failures import Failures
 from enfilade.models.settings import ModelSettings
 
-if TYPE_CHECKING:
-    import httpx2
-    import openai
-
 _PLACEHOLDER = "no-key"
 _OPENAI_HOST = "api.openai.com"
-_CONNECT_SECONDS = 10.0
-_ERROR_BODY_LIMIT = 64 * 2**10
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,36 +70,6 @@ def _key(model: ModelSettings, base_url: str | None, environ: Mapping[str, str],
     return key
 
 
-def build_client(address: Address) -> "openai.AsyncOpenAI":
-    """Makes the openai client. Takes up to a second the first time, and 20 ms to read certificates: for a thread."""
-    import httpx2
-    import openai
-
-    base_url, _, query = (address.base_url or "").partition("?")
-    timeout = httpx2.Timeout(address.timeout, connect=min(address.timeout, _CONNECT_SECONDS))
-    return openai.AsyncOpenAI(
-        api_key=address.api_key,
-        base_url=base_url or None,
-        default_query=dict(parse_qsl(query)),
-        default_headers=dict(address.headers),
-        timeout=timeout,
-        max_retries=address.max_retries,
-        http_client=openai.DefaultAsyncHttpxClient(
-            timeout=timeout, event_hooks={"response": [_bound_error]}, **_routes(address.base_url)
-        ),
-    )
-
-
-def _routes(base_url: str | None) -> dict[str, Any]:
-    """Loopback never goes through a proxy of the environment; plain HTTP needs no certificates (20 ms to read)."""
-    url = urlsplit(base_url or "")
-    if not url.hostname or not is_loopback(url.hostname):
-        return {}
-    if url.scheme == "http":
-        return {"trust_env": False, "verify": ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)}
-    return {"mounts": {f"all://{url.hostname}": None}}
-
-
 def is_loopback(host: str) -> bool:
     """Whether a host name means this machine."""
     if host == "localhost" or host.endswith(".localhost"):
@@ -116,30 +78,3 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-async def _bound_error(response: "httpx2.Response") -> None:
-    """Keeps the client from reading an error body without end."""
-    import httpx2
-
-    if response.is_error and isinstance(response.stream, httpx2.AsyncByteStream):
-        response.stream = _first_bytes(response.stream)
-
-
-def _first_bytes(whole: "httpx2.AsyncByteStream") -> "httpx2.AsyncByteStream":
-    """The beginning of a stream, as a stream."""
-    import httpx2
-
-    class FirstBytes(httpx2.AsyncByteStream):
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            left = _ERROR_BODY_LIMIT
-            async for part in whole:
-                yield part[:left]
-                left -= len(part)
-                if left <= 0:
-                    return
-
-        async def aclose(self) -> None:
-            await whole.aclose()
-
-    return FirstBytes()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from enfilade.models import connection
+from enfilade.models.client import EndpointClient
 from enfilade.models.gateway import ModelGateway
 from enfilade.models.settings import ModelSettings
 from enfilade_sdk.errors import ModelFailedError
@@ -97,13 +97,13 @@ async def test_warming_up_makes_the_client_beforehand_and_not_on_the_event_loop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made: list[str] = []
-    build = connection.build_client
+    build = EndpointClient
 
     def building(address: Any) -> Any:
         made.append(threading.current_thread().name)
         return build(address)
 
-    monkeypatch.setattr("enfilade.models.openai.build_client", building)
+    monkeypatch.setattr("enfilade.models.openai.EndpointClient", building)
     async with served([text_turn("x")]) as (_, gateway):
         gateway.warm("m")
         assert (await ask(gateway)).text == "x"
@@ -113,13 +113,13 @@ async def test_warming_up_makes_the_client_beforehand_and_not_on_the_event_loop(
 async def test_one_who_gives_up_while_the_client_is_made_does_not_spoil_it_for_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    go, build = threading.Event(), connection.build_client
+    go, build = threading.Event(), EndpointClient
 
     def building(address: Any) -> Any:
         go.wait(10)
         return build(address)
 
-    monkeypatch.setattr("enfilade.models.openai.build_client", building)
+    monkeypatch.setattr("enfilade.models.openai.EndpointClient", building)
     async with served([text_turn("x")]) as (_, gateway):
         first, second = asyncio.create_task(ask(gateway)), asyncio.create_task(ask(gateway))
         await asyncio.sleep(0)
@@ -131,14 +131,14 @@ async def test_one_who_gives_up_while_the_client_is_made_does_not_spoil_it_for_t
 
 
 async def test_a_client_that_cannot_be_made_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    build, tries = connection.build_client, iter([True, False])
+    build, tries = EndpointClient, iter([True, False])
 
     def building(address: Any) -> Any:
         if next(tries):
             raise OSError("no certificates")
         return build(address)
 
-    monkeypatch.setattr("enfilade.models.openai.build_client", building)
+    monkeypatch.setattr("enfilade.models.openai.EndpointClient", building)
     async with served([text_turn("x")]) as (_, gateway):
         with pytest.raises(ModelFailedError, match="the client could not be set up: no certificates"):
             await ask(gateway)
