@@ -243,6 +243,25 @@ async def test_a_slow_model_is_no_fault_of_the_observer(caplog: pytest.LogCaptur
     assert "left out" not in caplog.text
 
 
+async def test_a_cancellation_that_comes_with_the_end_of_patience_is_not_lost() -> None:
+    layers, reading = run_layers([observer(hangs)], patience=0.05), asyncio.Event()
+
+    async def read() -> None:
+        async for _ in layers.model_calls(model_inner(CHUNKS).stream)(REQUEST):
+            reading.set()
+
+    task = asyncio.create_task(read())
+    async with asyncio.timeout(5):
+        await reading.wait()
+        for _ in range(10_000_000):  # until the watch has cancelled it, in this very turn of the loop
+            if task.cancelling():
+                break
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task})
+    assert task.cancelled()
+
+
 async def test_an_observer_cannot_end_a_run() -> None:
     async def ends(self: Layer, context: RunContext, request: ModelRequest, call_next: NextModelCall) -> Any:
         context.interrupt(LimitExceededError("not with me"))

@@ -86,7 +86,8 @@ class Observed(Generic[R, T]):
                 yield item
 
     async def _step(self, looking: AsyncGenerator[T, None], watch: "_Watch") -> T | None:
-        watch.reader = task = asyncio.current_task()
+        task = asyncio.current_task()
+        watch.begin(task)
         try:
             item = await anext(looking)
         except StopAsyncIteration:
@@ -143,7 +144,13 @@ class _Watch:
         self._turn = turn
         self._seen: tuple[asyncio.Task[object] | None, int | None] = (None, None)
         self._sent = 0
+        self._cancels_before = 0
         self._timer = asyncio.get_running_loop().call_later(patience, self._look)
+
+    def begin(self, reader: "asyncio.Task[object] | None") -> None:
+        """From here on the reader waits for the layer."""
+        self.reader = reader
+        self._cancels_before = reader.cancelling() if reader is not None else 0
 
     def stop(self) -> None:
         """Ends the watch."""
@@ -160,6 +167,8 @@ class _Watch:
             while self._sent:
                 self._sent -= 1
                 task.uncancel()
+            if task.cancelling() > self._cancels_before:
+                return  # somebody else cancelled it too, and that goes on
             raise ObserverError(f"it kept an item for more than {self._patience:g} s")
 
     def _look(self) -> None:
