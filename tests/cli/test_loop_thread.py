@@ -2,6 +2,7 @@ import asyncio
 import os
 import signal
 import threading
+import time
 
 import pytest
 
@@ -92,6 +93,7 @@ def test_the_handlers_from_before_come_back() -> None:
 
 def test_a_signal_that_came_just_before_a_read_is_heard_all_the_same() -> None:
     read, write = os.pipe()
+    began = time.monotonic()
     with Signals() as signals, pytest.raises(Interrupted), signals.reading():
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # so that another thread takes it
         threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT)).start()
@@ -99,5 +101,6 @@ def test_a_signal_that_came_just_before_a_read_is_heard_all_the_same() -> None:
             os.read(read, 1)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    assert time.monotonic() - began < 5
     os.close(read)
     os.close(write)

@@ -18,7 +18,8 @@ async def test_each_message_is_a_line_and_the_outcome_the_last(enfilade: Enfilad
     assert done.err == ""
     *messages, last = done.lines
     assert all(set(message) == {"type", "message", "meta"} for message in messages)
-    assert [m["message"]["text"] for m in messages if m["type"] == "text"] == ["Let me see.", "It is ", "84."]
+    assert "".join(m["message"]["text"] for m in messages if m["meta"] == {"round": 1}) == "Let me see."
+    assert "".join(m["message"]["text"] for m in messages if m["meta"] == {"round": 2}) == "It is 84."
     assert {m["message"]["label"] for m in messages if m["type"] == "log"} >= {"ROUND 1", "CALL calculator", "ROUND 2"}
     assert set(last) == {"type", "outcome"}
     assert last["outcome"].keys() >= KEYS

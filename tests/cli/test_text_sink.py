@@ -25,7 +25,7 @@ class Shown:
             self.out, self.err, out_terminal=self.out_terminal, err_terminal=self.err_terminal, colour=self.colour
         )
         sink = TextSink(screen)
-        sink.begin(tools=tools, last_round=last_round)
+        sink.begin(lambda: None, tools=tools, last_round=last_round)
         return sink
 
 

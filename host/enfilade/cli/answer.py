@@ -55,8 +55,8 @@ async def answered(host: Host, agent: ReadyAgent, question: Question, sink: Sink
         ReaderGoneError: Nobody reads the results any more.
         OutputError: The results cannot be written.
     """
-    sink.begin(tools=bool(agent.config.tools), last_round=agent.last_round)
     run = host.run(agent.config, question)
+    sink.begin(lambda: run.outcome, tools=bool(agent.config.tools), last_round=agent.last_round)
     try:
         try:
             async for message in run:

@@ -1,5 +1,7 @@
 """A run as JSON Lines on standard output."""
 
+from collections.abc import Callable
+
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from enfilade.cli.failure import outcome_line
@@ -16,9 +18,11 @@ class JsonSink:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._ended = False
+        self._so_far: Callable[[], Outcome | None] = lambda: None
 
-    def begin(self, *, tools: bool, last_round: int | None) -> None:
-        """Needs nothing."""
+    def begin(self, so_far: Callable[[], Outcome | None], **_: object) -> None:
+        """Remembers where the outcome is to be had, for the last word."""
+        self._so_far = so_far
 
     def message(self, message: ToolInvokeMessage) -> None:
         """Writes a message's line."""
@@ -36,7 +40,8 @@ class JsonSink:
         if not self._ended:
             self._ended = True
             error = RunCancelled("the run was cancelled and did not stop in time; the process ended without it")
-            self._screen.last_word(outcome_line(Outcome(status=Status.CANCELLED, error=error)))
+            outcome = self._so_far() or Outcome(status=Status.CANCELLED, error=error)
+            self._screen.last_word(outcome_line(outcome))
 
 
 def _message_line(message: ToolInvokeMessage) -> bytes:

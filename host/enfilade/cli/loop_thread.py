@@ -16,7 +16,7 @@ from enfilade.cli.signals import Interrupted, Signals
 
 T = TypeVar("T")
 
-STOP_SECONDS = 1.5
+STOP_SECONDS = 1.4
 """How long a cancelled work has to let go of everything; the process then ends without it, and the guardian (see
 `enfilade.isolation.guardian`) ends the plugins. Together they stay below two seconds."""
 

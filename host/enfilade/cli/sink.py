@@ -1,5 +1,6 @@
 """Where a run's messages go while it runs."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from enfilade.outcome import Outcome
@@ -9,10 +10,11 @@ from enfilade_sdk.messages import ToolInvokeMessage
 class Sink(Protocol):
     """Shows one run."""
 
-    def begin(self, *, tools: bool, last_round: int | None) -> None:
-        """Called when the run is about to begin.
+    def begin(self, so_far: Callable[[], Outcome | None], *, tools: bool, last_round: int | None) -> None:
+        """Called when a run is about to begin.
 
         Args:
+            so_far: Gives the run's outcome, once there is one.
             tools: Whether it has tools.
             last_round: The number of the round in which no tool may be called; None if unknown.
         """

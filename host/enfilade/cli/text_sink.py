@@ -1,6 +1,7 @@
 """A run for people: the answer on standard output, the trace on standard error."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from enfilade.cli.failure import failure_text
@@ -28,7 +29,7 @@ class TextSink:
         self._ended = False
         self._started = time.monotonic()
 
-    def begin(self, *, tools: bool, last_round: int | None) -> None:
+    def begin(self, so_far: Callable[[], Outcome | None], *, tools: bool, last_round: int | None) -> None:  # noqa: ARG002
         """Notes what text can only be the answer."""
         self._at_once = self._screen.out_terminal or not tools
         self._last_round = last_round
