@@ -85,9 +85,9 @@ class Lines(ABC):
         end = len(tape.buf) if tape.eof else self.held(tape)
         line = max(tape.buf.rfind("\n", tape.pos), tape.buf.rfind("\r", tape.pos)) + 1
         if 0 < line <= end:
-            end = line
+            self.say(tape, line)
             tape.line_start = True
-        if end == tape.pos:
-            return Hold.MORE
-        self.say(tape, end)
-        return None
+            return None
+        if end > tape.pos:
+            self.say(tape, end)
+        return Hold.MORE if end < len(tape.buf) else None

@@ -101,11 +101,11 @@ class Prose(Lines):
 
     def held(self, tape: Tape) -> int:
         """An unfinished `</think>`, or a brace whose inside is still to come."""
-        end = len(tape.buf)
-        brace = tape.buf.rfind("{", max(tape.pos, end - INDENT_LIMIT - 1))
-        if brace >= 0 and space_end(tape.buf, brace + 1) == end:
-            end = brace
-        return min(end, unfinished(tape.buf, tape.pos, closing=True))
+        text, end = tape.buf, len(tape.buf)
+        brace = text.rfind("{", max(tape.pos, end - INDENT_LIMIT - 1))
+        if brace >= 0 and (brace == end - 1 or space_end(text, brace + 1) == end):
+            return brace
+        return unfinished(text, tape.pos, closing=True)
 
     def special(self, tape: Tape, found: re.Match[str]) -> Turn | Hold | None:
         """The end of a think block, an object, or the colon of a label, in the middle of a line."""
