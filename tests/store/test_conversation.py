@@ -275,6 +275,24 @@ async def test_calls_that_a_reply_named_keep_its_words_also_without_a_dialogue(s
     assert messages[-1] == AssistantMessage(content="Rain.")
 
 
+class GivesUpWell(AgentStrategy):
+    """Answers in its own words when the model breaks off."""
+
+    name = "gives-up-well"
+
+    async def invoke(self, *, params: dict[str, Any], session: Session) -> AsyncGenerator[ToolInvokeMessage, None]:
+        try:
+            await session.model.invoke([{"role": "user", "content": params["query"]}])
+        except ModelFailedError:
+            yield text_message("I cannot say.")
+
+
+async def test_a_run_that_ended_well_in_its_own_words_keeps_those(store: Store) -> None:
+    broken = Turn(text="Rain and", error=ModelFailedError("cut"))
+    await recorded_run(store, GivesUpWell, "Weather?", model=[broken], conversation_id=C)
+    assert await rebuilt(store) == [UserMessage(content="Weather?"), AssistantMessage(content="I cannot say.")]
+
+
 async def test_a_secret_that_is_a_word_of_the_form_itself_costs_no_turn(store: Store) -> None:
     start = RunStart("r1", "fc", "Is it rain?", conversation_id=C, secrets=("user", "arguments"))
     record = await store.records.run_began(start)

@@ -6,15 +6,14 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from enfilade.store.database import Database
-from enfilade.store.rebuild import Record, RunRecords
+from enfilade.store.database import Database, Record
+from enfilade.store.rebuild import RunRecords
 from enfilade.store.state import State
 from enfilade.store.text import stored_text
 from enfilade_sdk.prompts import AssistantMessage, ContentPart, ImagePart, PromptMessage
 
 if TYPE_CHECKING:
     from sqlalchemy import Select, Table
-    from sqlalchemy.ext.asyncio import AsyncConnection
 
 PAGE = 20
 """Turns that are read at a time."""
@@ -129,20 +128,15 @@ async def _newest_first(
 
 
 async def _page(database: Database, query: "Select[Any]") -> list[RunRecords]:
-    async with database.reading() as connection:
-        page = await _rows(connection, query)
-        ids = [row["id"] for row in page]
-        rounds = await _by_run(connection, database.tables.rounds, ids)
-        calls = await _by_run(connection, database.tables.calls, ids)
+    page = await database.rows(query)
+    ids = [row["id"] for row in page]
+    rounds = await _by_run(database, database.tables.rounds, ids)
+    calls = await _by_run(database, database.tables.calls, ids)
     return [RunRecords(row, rounds[row["id"]], calls[row["id"]]) for row in page]
 
 
-async def _by_run(connection: "AsyncConnection", table: "Table", ids: Sequence[str]) -> dict[str, list[Record]]:
+async def _by_run(database: Database, table: "Table", ids: Sequence[str]) -> dict[str, list[Record]]:
     found: dict[str, list[Record]] = defaultdict(list)
-    for row in await _rows(connection, table.select().where(table.c.run_id.in_(ids)).order_by(table.c.position)):
+    for row in await database.rows(table.select().where(table.c.run_id.in_(ids)).order_by(table.c.position)):
         found[row["run_id"]].append(row)
     return found
-
-
-async def _rows(connection: "AsyncConnection", query: "Select[Any]") -> list[Record]:
-    return [dict(row) for row in (await connection.execute(query)).mappings()]

@@ -4,7 +4,7 @@ import asyncio
 import errno
 import os
 import time
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -17,12 +17,15 @@ from enfilade.store.schema import REVISIONS, Tables, make_tables
 from enfilade.store.settings import StoreSettings
 
 if TYPE_CHECKING:
-    from sqlalchemy import Table
+    from sqlalchemy import Select, Table
     from sqlalchemy.dialects.postgresql import Insert as PostgresInsert
     from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 Result = TypeVar("Result")
+
+Record = Mapping[Any, Any]
+"""A row as it was read, by column."""
 
 MICROSECONDS = 1_000_000
 
@@ -111,6 +114,15 @@ class Database:
         """`writing` that lets the driver's exceptions pass as they are."""
         async with self._engine.connect() as connection, _begun(connection, writes=True):
             yield connection
+
+    async def rows(self, query: "Select[Any]") -> list[Record]:
+        """The rows that a query finds.
+
+        Raises:
+            StoreError: The database cannot be read now.
+        """
+        async with self.reading() as connection:
+            return list((await connection.execute(query)).mappings())
 
     def insert(self, table: "Table") -> "PostgresInsert | SqliteInsert":
         """An insert that can be told what to do with rows that are there already."""

@@ -3,15 +3,12 @@
 import base64
 import json
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from enfilade.store.database import Database
+from enfilade.store.database import Database, Record
 from enfilade.store.runs import file_content, show_run
 from enfilade.store.shown import FileShown, time_of
 from enfilade.store.text import loaded_json
-
-if TYPE_CHECKING:
-    from sqlalchemy import Select
 
 FORMAT = 1
 """The document's version; it grows when a member changes its meaning."""
@@ -55,20 +52,15 @@ async def _events(database: Database, run_id: str) -> AsyncGenerator[dict[str, A
     events = database.tables.events
     query = events.select().where(events.c.run_id == run_id).order_by(events.c.sequence).limit(PAGE)
     last = 0
-    while page := await _page(database, query.where(events.c.sequence > last)):
+    while page := await database.rows(query.where(events.c.sequence > last)):
         for row in page:
             yield {name: row[name] for name in ("sequence", "count")} | _at(row) | loaded_json(row["message"])
             last = row["sequence"]
 
 
-def _at(row: dict[Any, Any]) -> dict[str, Any]:
+def _at(row: Record) -> dict[str, Any]:
     moment = time_of(row["at"])
     return {"at": None if moment is None else moment.isoformat()}
-
-
-async def _page(database: Database, query: "Select[Any]") -> list[dict[Any, Any]]:
-    async with database.reading() as connection:
-        return [dict(row) for row in (await connection.execute(query)).mappings()]
 
 
 def _text(value: Any) -> str:

@@ -1,20 +1,18 @@
 """A turn's messages from its records alone."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
+from enfilade.store.database import Record
 from enfilade.store.dialogue import Answered, Exchange
 from enfilade.store.state import State
 from enfilade.store.text import loaded_json, loaded_text
 from enfilade.store.turn import Ending, turn_of
 from enfilade_sdk.prompts import PROMPTS, AssistantMessage, PromptMessage, ToolCall, ToolMessage, UserMessage
-
-Record = Mapping[Any, Any]
-"""A row as it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +33,15 @@ class RunRecords:
             exchange = self._dialogue()
         except ValidationError:  # a secret that is a word of the form itself ("user") was masked there
             exchange = None
-        beside = exchange is None or self.rounds[-1]["kept"] is None
         state = State(self.run["status"])
         answer, code = loaded_text(self.run["answer"] or ""), self.run["error_code"] or ""
-        return turn_of(exchange or self._question_and_calls(), Ending(state, answer, code, own_words=beside))
+        own_words = exchange is None or not self._ends_in_dialogue()
+        return turn_of(exchange or self._question_and_calls(), Ending(state, answer, code, own_words))
+
+    def _ends_in_dialogue(self) -> bool:
+        """Whether the last thing that a model said is part of the dialogue, and whole."""
+        last = self.rounds[-1]
+        return last["kept"] is not None and last["status"] == State.SUCCEEDED.value
 
     def _dialogue(self) -> Exchange | None:
         exchange: Exchange | None = None

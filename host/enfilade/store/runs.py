@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from enfilade.store.database import MICROSECONDS, Database
 from enfilade.store.errors import RunBusyError, RunNotFoundError
@@ -14,7 +14,7 @@ from enfilade.store.text import loaded_json, loaded_text, stored_text
 from enfilade.store.usage import UsageScope, usage_by, usage_sum
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Select
+    from sqlalchemy import ColumnElement
 
 SHORTEST_PREFIX = 4
 """Characters of an id that are enough to name a run, when no other one begins so."""
@@ -48,7 +48,7 @@ async def list_runs(database: Database, which: RunFilter | None = None, *, limit
     """
     runs = database.tables.runs
     query = runs.select().where(*_conditions(database, which or RunFilter()))
-    rows = await _rows(database, query.order_by(runs.c.began_at.desc(), runs.c.id.desc()).limit(limit))
+    rows = await database.rows(query.order_by(runs.c.began_at.desc(), runs.c.id.desc()).limit(limit))
     return [RunSummary.of(row) for row in rows]
 
 
@@ -63,12 +63,12 @@ async def find_run(database: Database, name: str) -> str:
 
     runs = database.tables.runs
     ids = runs.select().with_only_columns(runs.c.id)
-    if await _rows(database, ids.where(runs.c.id == name)):
+    if await database.rows(ids.where(runs.c.id == name)):
         return name
     if len(name) < SHORTEST_PREFIX:
         raise RunNotFoundError(f"no run has the id {name!r}; give the id, or its first {SHORTEST_PREFIX} characters")
     begins = func.substr(runs.c.id, 1, len(name)) == name  # LIKE would be case-blind in SQLite
-    alike = await _rows(database, ids.where(begins).limit(SHOWN_MATCHES + 1))
+    alike = await database.rows(ids.where(begins).limit(SHOWN_MATCHES + 1))
     if not alike:
         raise RunNotFoundError(f"no recorded run has an id that begins with {name!r}; `enfilade runs list` shows them")
     if len(alike) > 1:
@@ -85,7 +85,7 @@ async def show_run(database: Database, name: str) -> RunShown:
         StoreError: The store cannot be read now.
     """
     run_id = await find_run(database, name)
-    (run,) = await _rows(database, database.tables.runs.select().where(database.tables.runs.c.id == run_id))
+    (run,) = await database.rows(database.tables.runs.select().where(database.tables.runs.c.id == run_id))
     calls = await _calls(database, run_id)
     return RunShown(
         summary=RunSummary.of(run),
@@ -110,7 +110,7 @@ async def run_files(database: Database, run_id: str) -> list[FileShown]:
     files = database.tables.files
     columns = [column for column in files.c if column.name != "data"]
     query = files.select().with_only_columns(*columns, files.c.data.is_not(None).label("kept"))
-    rows = await _rows(database, query.where(files.c.run_id == run_id).order_by(files.c.position))
+    rows = await database.rows(query.where(files.c.run_id == run_id).order_by(files.c.position))
     return [FileShown.of(row) for row in rows]
 
 
@@ -121,7 +121,7 @@ async def file_content(database: Database, file_id: str) -> bytes | None:
         StoreError: The store cannot be read now.
     """
     files = database.tables.files
-    rows = await _rows(database, files.select().with_only_columns(files.c.data).where(files.c.id == file_id))
+    rows = await database.rows(files.select().with_only_columns(files.c.data).where(files.c.id == file_id))
     return bytes(rows[0]["data"]) if rows and rows[0]["data"] is not None else None
 
 
@@ -160,7 +160,7 @@ async def delete_runs(database: Database, which: RunFilter, *, with_usage: bool 
     ended = runs.select().with_only_columns(runs.c.id).where(*_conditions(database, which))
     ended = ended.where(runs.c.status != State.RUNNING.value).limit(DELETED_AT_ONCE)
     deleted = 0
-    while rows := await _rows(database, ended):
+    while rows := await database.rows(ended):
         deleted += await _delete(database, [row["id"] for row in rows], with_usage=with_usage)
     return deleted
 
@@ -178,7 +178,7 @@ async def _delete(database: Database, ids: Sequence[str], *, with_usage: bool) -
 async def _calls(database: Database, run_id: str) -> dict[str | None, list[CallShown]]:
     calls = database.tables.calls
     found: dict[str | None, list[CallShown]] = defaultdict(list)
-    for row in await _rows(database, calls.select().where(calls.c.run_id == run_id).order_by(calls.c.position)):
+    for row in await database.rows(calls.select().where(calls.c.run_id == run_id).order_by(calls.c.position)):
         found[row["round_id"]].append(CallShown.of(row))
     return found
 
@@ -186,7 +186,7 @@ async def _calls(database: Database, run_id: str) -> dict[str | None, list[CallS
 async def _rounds(database: Database, run_id: str, calls: dict[str | None, list[CallShown]]) -> list[RoundShown]:
     rounds = database.tables.rounds
     used = await usage_by(database, "round_id", UsageScope(run_id=run_id))
-    rows = await _rows(database, rounds.select().where(rounds.c.run_id == run_id).order_by(rounds.c.position))
+    rows = await database.rows(rounds.select().where(rounds.c.run_id == run_id).order_by(rounds.c.position))
     return [RoundShown.of(row, used.get(row["id"]), calls[row["id"]]) for row in rows]
 
 
@@ -195,7 +195,7 @@ async def _events(database: Database, run_id: str) -> int:
 
     events = database.tables.events
     query = events.select().with_only_columns(func.sum(events.c.count).label("events"))
-    (row,) = await _rows(database, query.where(events.c.run_id == run_id))
+    (row,) = await database.rows(query.where(events.c.run_id == run_id))
     return int(row["events"] or 0)
 
 
@@ -209,8 +209,3 @@ def _conditions(database: Database, which: RunFilter) -> "list[ColumnElement[boo
     if which.before is not None:
         conditions.append(columns.began_at < int(which.before.timestamp() * MICROSECONDS))
     return conditions
-
-
-async def _rows(database: Database, query: "Select[Any]") -> list[dict[Any, Any]]:
-    async with database.reading() as connection:
-        return [dict(row) for row in (await connection.execute(query)).mappings()]

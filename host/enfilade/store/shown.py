@@ -1,18 +1,16 @@
 """Records as they are shown: values with times and texts, each with its JSON form."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
+from enfilade.store.database import Record
 from enfilade.store.state import State
 from enfilade.store.text import loaded_json, loaded_text
 from enfilade.store.usage import UsageSum
 from enfilade_sdk.prompts import Usage
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-Row = Mapping[Any, Any]
 
 
 def time_of(microseconds: int | None) -> datetime | None:
@@ -44,7 +42,7 @@ class RunSummary:
     ended_at: datetime | None
 
     @classmethod
-    def of(cls, row: Row) -> Self:
+    def of(cls, row: Record) -> Self:
         """The run of a row."""
         names = ("strategy", "plugin", "model", "provider", "user_id", "conversation_id", "question", "answer", "error")
         texts = {name: _text(row[name]) for name in names}
@@ -79,7 +77,7 @@ class CallShown:
     seconds: float | None
 
     @classmethod
-    def of(cls, row: Row) -> Self:
+    def of(cls, row: Record) -> Self:
         """The call of a row."""
         texts = {name: _text(row[name]) for name in ("call_id", "tool", "provider", "result", "error_code", "error")}
         plain = {name: row[name] for name in ("id", "round_id", "seconds")}
@@ -113,7 +111,7 @@ class RoundShown:
     calls: list[CallShown] = field(default_factory=list)
 
     @classmethod
-    def of(cls, row: Row, used: UsageSum | None, calls: list[CallShown]) -> Self:
+    def of(cls, row: Record, used: UsageSum | None, calls: list[CallShown]) -> Self:
         """The round of a row."""
         texts = {
             name: _text(row[name]) for name in ("model", "provider", "text", "reasoning", "finish_reason", "error")
@@ -151,7 +149,7 @@ class FileShown:
     kept: bool
 
     @classmethod
-    def of(cls, row: Row) -> Self:
+    def of(cls, row: Record) -> Self:
         """The file of a row."""
         texts = {name: _text(row[name]) for name in ("type", "url", "filename", "mime_type")}
         plain = {name: row[name] for name in ("id", "size", "sha256")}

@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
-from enfilade.store.database import MICROSECONDS, Database
+from enfilade.store.database import MICROSECONDS, Database, Record
 from enfilade.store.round_record import NANO
 from enfilade.store.text import loaded_text, stored_text
 from enfilade_sdk.prompts import Usage
@@ -71,8 +71,7 @@ async def usage_sum(database: Database, scope: UsageScope) -> UsageSum:
     Raises:
         StoreError: The store cannot be read now.
     """
-    async with database.reading() as connection:
-        (row,) = (await connection.execute(_sums(database, scope))).mappings()
+    (row,) = await database.rows(_sums(database, scope))
     return _sum_of(row)
 
 
@@ -84,8 +83,7 @@ async def usage_by(database: Database, group: Group, scope: UsageScope | None = 
     """
     column = database.tables.usage.c[group]
     query = _sums(database, scope or UsageScope()).add_columns(column.label("name")).group_by(column).order_by(column)
-    async with database.reading() as connection:
-        rows = (await connection.execute(query)).mappings().all()
+    rows = await database.rows(query)
     return {None if row["name"] is None else loaded_text(row["name"]): _sum_of(row) for row in rows}
 
 
@@ -111,7 +109,7 @@ def _conditions(database: Database, scope: UsageScope) -> "list[ColumnElement[bo
     return conditions
 
 
-def _sum_of(row: Any) -> UsageSum:
+def _sum_of(row: Record) -> UsageSum:
     counts = {name: None if row[name] is None else int(row[name]) for name in Usage.model_fields}
     cost = None if row["cost_nano"] is None else Decimal(int(row["cost_nano"])) / NANO
     calls = int(row["calls"])
