@@ -60,7 +60,6 @@ class Grammar:
         endings = sorted({p[-3:] for p in inline if " " not in p[-3:]} | {p.split()[-1] for p in inline} | {"*"})
         self.before_colon = f"(?:{'|'.join(f'(?<={re.escape(e[-3:])}{COLON})' for e in endings)})"
         """Looks back, from behind a colon, whether `inline` may find something before it."""
-        self._find = re.compile(f"[{BREAKS}](?={self.head})", re.IGNORECASE)
 
     def inline(self, text: str) -> Inline | None:
         """Looks for the words of an action's, an input's or the answer's label at the end of a text."""
@@ -111,33 +110,6 @@ class Grammar:
         if not eof and len(text) - at <= HEAD_LIMIT and self._start[loose].match(text, at):
             return Hold.MORE
         return None
-
-    def seek(self, text: str, at: int, stop: int, *, fresh: bool, eof: bool) -> tuple[int | None, int]:
-        """Looks for the first line with a label in `text[at:stop]`.
-
-        Args:
-            text: The text.
-            at: Where to start.
-            stop: Where to end.
-            fresh: Whether `at` is the start of a line.
-            eof: Whether nothing comes after `stop` that could complete a label.
-
-        Returns:
-            Where that line starts, or None; and up to where no label can start.
-        """
-        if fresh:
-            first = self.match(text[:stop], at, eof=eof)
-            if first is Hold.MORE:
-                return None, at
-            if first is not None:
-                return at, at
-        found = self._find.search(text, at, stop)
-        if found is not None:
-            return found.end(), found.end()
-        line = max(text.rfind("\n", at, stop), text.rfind("\r", at, stop)) + 1
-        if line and not eof and self._start[False].match(text[line:stop]):
-            return None, line
-        return None, stop
 
     def _made(self, found: re.Match[str], text: str, shift: int, *, eof: bool) -> Label | Hold | None:
         kind = self._kinds.get(_squeezed(found["phrase"]))
