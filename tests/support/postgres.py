@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]  # it has no types
+import pytest
 
 READY = "database system is ready to accept connections"
 
@@ -120,12 +121,17 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 
 def programs() -> Path:
-    """The folder of the server's programs; the newest version's where there are several."""
+    """The folder of the server's programs; the newest version's where there are several.
+
+    Where there are none the tests that need them are skipped; in CI, which installs them, that is a failure.
+    """
     if (found := shutil.which("postgres")) and shutil.which("initdb"):
         return Path(found).parent
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[-3]))
     if not folders:
-        raise AssertionError(MISSING)
+        if os.environ.get("CI"):
+            raise AssertionError(MISSING)
+        pytest.skip(MISSING)
     return folders[-1].parent
 
 
