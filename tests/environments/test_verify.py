@@ -89,7 +89,7 @@ def test_a_changed_tree_is_refused_with_what_changed(
         store.verify("greeter")
     assert "plugin 'greeter' 1.0.0 is not started: its environment is not what was installed" in caught.value.message
     assert told in caught.value.message
-    assert "`update greeter` installs it anew" in caught.value.message
+    assert "`enfilade plugins update greeter` installs it anew" in caught.value.message
     assert any(told in line for line in caught.value.changes)
     with pytest.raises(DriftError):  # a refusal is not forgotten
         store.verify("greeter")
@@ -142,7 +142,7 @@ def test_an_environment_that_is_gone_is_refused(store: PluginStore, entry: Plugi
     shutil.rmtree(entry.folder)
     with pytest.raises(DriftError, match=r"its environment .* is gone"):
         store.verify("greeter")
-    with pytest.raises(InstallError, match="`update greeter` installs it anew"):
+    with pytest.raises(InstallError, match="`enfilade plugins update greeter` installs it anew"):
         store.lease("greeter")
 
 

@@ -42,6 +42,6 @@ def _drifted(entry: PluginEntry, changes: list[str]) -> DriftError:
     return DriftError(
         f"plugin {entry.name!r} {entry.version} is not started: its environment is not what was installed:"
         f"{shown}{more}\n"
-        f"Find out who changed it; `update {entry.key}` installs it anew.",
+        f"Find out who changed it; `enfilade plugins update {entry.key}` installs it anew.",
         changes[:_KEPT],
     )

@@ -91,7 +91,7 @@ class InstalledPlugins:
         raise InstallError(
             Reason.DRIFT,
             f"the environment of {entry.name!r}, {entry.folder}, cannot be used: {fault}; "
-            f"`update {entry.key}` installs it anew",
+            f"`enfilade plugins update {entry.key}` installs it anew",
         )
 
     def remove(self, name: str) -> PluginEntry:
