@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from enfilade.cli.candidates import discovered
 from enfilade.cli.options import AskOptions
 from enfilade.cli.setup import setup_of
 from enfilade.cli.usage import CommandLineError
@@ -138,9 +139,9 @@ def test_options_that_cannot_be_meant_are_refused(options: AskOptions, said: str
 
 def test_isolation_goes_over_every_setting(agent: Path) -> None:
     setup = setup_of(AskOptions(isolation="process"))
-    assert {candidate.isolation for candidate in setup.candidates} == {"process"}
+    assert {candidate.isolation for candidate in discovered(setup.config)} == {"process"}
     assert setup.config.plugins["enfilade-fc"].start_timeout == 3.0
-    assert {candidate.isolation for candidate in setup_of(AskOptions()).candidates} == {"inprocess"}
+    assert {candidate.isolation for candidate in discovered(setup_of(AskOptions()).config)} == {"inprocess"}
 
 
 def test_a_class_is_a_plugin_of_the_folder_it_is_in(folder: Path) -> None:

@@ -50,7 +50,7 @@ def chat(options: AskOptions) -> int:
 
 def _held(setup: Setup, screen: Screen, loop: LoopThread, signals: Signals) -> int:
     async def opened() -> tuple[Host, ReadyAgent]:
-        host = Host(setup.config, candidates=setup.candidates)
+        host = Host(setup.config, further=setup.candidates)
         try:
             await host.__aenter__()
             return host, await ready_agent(host, setup)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from enfilade.agent import AgentConfig
 from enfilade.candidate import Candidate
-from enfilade.cli.candidates import discovered, is_target, target_candidate
+from enfilade.cli.candidates import is_target, target_candidate
 from enfilade.cli.options import AskOptions
 from enfilade.cli.usage import CommandLineError
 from enfilade.config import Config, faults_of, load_config
@@ -24,7 +24,7 @@ class Setup:
     Attributes:
         config: The configuration, with what the command line puts over it.
         agent: The agent file, with what the command line puts over it; without `params`.
-        candidates: The plugins.
+        candidates: Plugins beside those that the host finds itself.
         params: `KEY=VALUE` texts for the strategy, which has to be opened to read them.
         seconds: The time of one question; None leaves it to the configuration.
     """
@@ -45,11 +45,9 @@ def setup_of(options: AskOptions) -> Setup:
     """
     agent = _agent(options)
     config = _with_endpoint(_with_isolation(load_config(), options), agent, options)
-    candidates = discovered(config)
     strategy = agent.strategy or config.default_strategy
-    if is_target(strategy):
-        candidates.append(target_candidate(strategy, config.isolation))
-    return Setup(config, agent, tuple(candidates), options.params, options.timeout)
+    candidates = (target_candidate(strategy, config.isolation),) if is_target(strategy) else ()
+    return Setup(config, agent, candidates, options.params, options.timeout)
 
 
 def _agent(options: AskOptions) -> AgentConfig:
