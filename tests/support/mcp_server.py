@@ -102,7 +102,7 @@ class Good:
 
     def call_slow(self, message: Json) -> None:
         """Answers late, whether anybody still waits or not."""
-        timer = threading.Timer(5.0, lambda: self.text(message, "late"))
+        timer = threading.Timer(float(os.environ.get("LATE", "5")), lambda: self.text(message, "late"))
         timer.daemon = True
         timer.start()
 
@@ -320,11 +320,11 @@ class Hangs(Good):
 
 
 class Stubborn(Good):
-    """Ignores the end of stdin and SIGTERM, and has a child that does the same."""
+    """Ignores the end of stdin and SIGTERM, and has a child that has left its process group."""
 
     def begin(self) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        self._child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        self._child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
 
     def call_quick(self, message: Json) -> None:
         self.text(message, f"{os.getpid()} {self._child.pid}")
@@ -338,7 +338,7 @@ class FloodsLines(Good):
     """Prints rubbish for ever when it is called, and answers in the middle of it."""
 
     def call_quick(self, message: Json) -> None:
-        self.write(b"rubbish, rubbish, rubbish\n" * 100_000)
+        self.write(b"rubbish, rubbish, rubbish\n" * 5_000)
         self.text(message, "its own")
         while True:
             self.write(b"rubbish, rubbish, rubbish\n" * 1000)

@@ -1,8 +1,9 @@
 """Sets MCP servers up as a host does, and looks at what they were sent."""
 
+import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from enfilade.tools.mcp.kind import mcp_kind
 from enfilade.tools.mcp.settings import McpSettings
 from enfilade.tools.registry import SourceRegistry, builtin_kinds
 from enfilade.tools.threads import Threads
+from enfilade.tools.tool import Changing, ToolSource
 from tests.support import mcp_server
 
 SCRIPT = str(Path(mcp_server.__file__))
@@ -58,6 +60,21 @@ class mcp_registry:  # noqa: N801 - used as a function
 
     def __exit__(self, *_: object) -> None:
         self._registry.close()
+
+
+async def until(holds: Callable[[], bool], seconds: float = 10.0) -> None:
+    """Waits until something holds that another process brings about, such as a line in a file."""
+    async with asyncio.timeout(seconds):
+        while True:
+            if holds():
+                return
+            await asyncio.sleep(0.01)
+
+
+def outdated(source: ToolSource) -> bool:
+    """Whether a source says that its tools have changed."""
+    assert isinstance(source, Changing)
+    return source.outdated
 
 
 @dataclass(frozen=True, slots=True)

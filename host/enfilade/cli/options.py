@@ -20,6 +20,7 @@ class AskOptions:
         base_url: An OpenAI-compatible endpoint that has the model.
         api_key_env: The variable that holds the endpoint's key.
         tools: Specs of tools.
+        mcp: Commands and addresses of MCP servers.
         instruction: The system message.
         max_iteration: Rounds in which tools may be called.
         params: `KEY=VALUE` texts.
@@ -35,6 +36,7 @@ class AskOptions:
     base_url: str | None = None
     api_key_env: str | None = None
     tools: tuple[str, ...] = ()
+    mcp: tuple[str, ...] = ()
     instruction: str | None = None
     max_iteration: int | None = None
     params: tuple[str, ...] = ()
@@ -47,7 +49,8 @@ class AskOptions:
 
 _TOOL_HELP = (
     "A tool the agent may call; repeatable. calculator, current_time, read_file:FOLDER, module:function, "
-    "file.py:function, or a name of 'enfilade tools'. Takes the place of the agent file's tools."
+    "file.py:function, mcp:SERVER, openapi:FILE_OR_URL, or a name of 'enfilade tools'. Takes the place of the agent "
+    "file's tools."
 )
 
 _OPTIONS = (
@@ -59,6 +62,8 @@ _OPTIONS = (
                  "needs no configuration."),
     click.option("--api-key-env", metavar="VARIABLE", help="The environment variable that holds the endpoint's key."),
     click.option("-t", "--tool", "tools", metavar="SPEC", multiple=True, help=_TOOL_HELP),
+    click.option("--mcp", "mcp", metavar="COMMAND|URL", multiple=True, help="An MCP server whose tools the agent may "
+                 "call; repeatable. A command line to start it, in quotes, or the address where it is."),
     click.option("-i", "--instruction", metavar="TEXT", help="What the agent is to be and do (the system message)."),
     click.option("--max-iteration", metavar="N", type=click.IntRange(min=0), help="Rounds in which tools may be "
                  "called; one more is kept for the answer."),

@@ -1,6 +1,6 @@
 """What the options come to: the host's configuration, the agent, the plugins."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from enfilade.agent import AgentConfig
 from enfilade.candidate import Candidate
 from enfilade.cli.candidates import is_target, target_candidate
+from enfilade.cli.mcp_servers import given_servers
 from enfilade.cli.options import AskOptions
 from enfilade.cli.usage import CommandLineError
 from enfilade.config import Config, faults_of, load_config
@@ -43,21 +44,24 @@ def setup_of(options: AskOptions) -> Setup:
         ConfigError: A file cannot be used; every fault is named with its place.
         CommandLineError: An option cannot be used.
     """
-    agent = _agent(options)
-    config = _with_endpoint(_with_isolation(load_config(), options), agent, options)
+    config = _with_isolation(load_config(), options)
+    servers = given_servers(options.mcp, config.mcp)
+    config = config.model_copy(update={"mcp": {**config.mcp, **servers}})
+    agent = _agent(options, [*options.tools, *(f"mcp:{name}" for name in servers)])
+    config = _with_endpoint(config, agent, options)
     strategy = agent.strategy or config.default_strategy
     candidates = (target_candidate(strategy, config.isolation),) if is_target(strategy) else ()
     return Setup(config, agent, candidates, options.params, options.timeout)
 
 
-def _agent(options: AskOptions) -> AgentConfig:
+def _agent(options: AskOptions, tools: Sequence[str]) -> AgentConfig:
     agent = AgentConfig() if options.agent is None else AgentConfig.read(options.agent)
     given = {
         "strategy": options.strategy,
         "model": options.model,
         "prompt": options.instruction,
         "max_iteration": options.max_iteration,
-        "tools": tuple({"tool": spec, "required": True} for spec in options.tools) or None,
+        "tools": tuple({"tool": spec, "required": True} for spec in tools) or None,
     }
     return _over(_without_rivals(agent, options), given)
 

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.listing import print_json, print_table
 from enfilade.config import Config, load_config
+from enfilade.extensions.own import enfilade_tools
 from enfilade.tools.registry import SourceRegistry
 from enfilade.tools.threads import Threads
 
@@ -14,7 +16,8 @@ _COLUMNS = ("name", "origin", "description")
 
 def show(as_json: bool) -> int:
     """Prints the tools that can be asked for by name; functions of one's own need no listing."""
-    rows = _configured(load_config()) + _available()
+    config = load_config()
+    rows = _configured(config) + _servers(config) + _available()
     if as_json:
         print_json(rows)
     else:
@@ -33,6 +36,18 @@ def _configured(config: Config) -> list[dict[str, Any]]:
     ]
 
 
+def _servers(config: Config) -> list[dict[str, Any]]:
+    """The MCP servers of the configuration; none is started to be listed."""
+    described = {
+        name: urlsplit(server.url).hostname if server.url else " ".join(server.words())
+        for name, server in config.mcp.items()
+    }
+    return [
+        {"name": f"mcp:{name}", "origin": "configuration", "description": f"the tools of the MCP server {what}"}
+        for name, what in described.items()
+    ]
+
+
 def _available() -> list[dict[str, Any]]:
-    found = SourceRegistry(Path.cwd(), Threads()).available()
+    found = SourceRegistry(Path.cwd(), Threads(), kinds=enfilade_tools()).available()
     return [{"name": tool.spec, "origin": tool.origin, "description": tool.description or None} for tool in found]

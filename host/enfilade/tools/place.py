@@ -11,7 +11,7 @@ from enfilade.tools.fixed import fixed_values
 from enfilade.tools.json_value import clean_text
 from enfilade.tools.keywords import Schema
 from enfilade.tools.schema import ToolSchema
-from enfilade.tools.tool import Tool
+from enfilade.tools.tool import Secretive, Tool
 
 _SECRET_NAME = re.compile(r"(?i)(secret|token|passw|credential|api_?key|access_?key|private_?key)")
 _MASK = "***"
@@ -48,6 +48,10 @@ class PlacedTool:
         return {name: _MASK if name in self.masked else value for name, value in arguments.items()}
 
 
+def _secrets_of(tool: Tool) -> frozenset[str]:
+    return tool.secrets if isinstance(tool, Secretive) else frozenset()
+
+
 def placed(tool: Tool, schema: ToolSchema, entry: ToolEntry, fixed: Mapping[str, Any]) -> PlacedTool:
     """Puts a tool in its place.
 
@@ -73,6 +77,6 @@ def placed(tool: Tool, schema: ToolSchema, entry: ToolEntry, fixed: Mapping[str,
         reader=reader,
         origin=f"{entry.label} ({tool.provider})",
         timeout=entry.timeout if entry.timeout is not None else tool.timeout,
-        secrets=frozenset(value for n, value in values.items() if n in masked and isinstance(value, str)),
+        secrets=_secrets_of(tool) | {value for n, value in values.items() if n in masked and isinstance(value, str)},
         masked=frozenset(masked),
     )

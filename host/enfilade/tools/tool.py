@@ -44,6 +44,16 @@ class Tool(Protocol):
 
 
 @runtime_checkable
+class Secretive(Protocol):
+    """A tool that knows secrets of its own, such as keys for a server. Tools that know none need not have this."""
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """Texts that no error may show."""
+        ...
+
+
+@runtime_checkable
 class Changing(Protocol):
     """A source whose tools may change while a host runs. Sources that cannot change need not have this."""
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from enfilade.tools.fault import ReportedError
+from enfilade.tools.fault import ReportedError, masked
 from enfilade.tools.json_value import clean_text, compact_json
 from enfilade.tools.mcp.message import JsonObject
 from enfilade_sdk.errors import EnfiladeError, ErrorCode
@@ -29,11 +29,11 @@ class McpRefusal(McpError, ReportedError):  # noqa: N818 - the server's answer, 
         data: What else it says.
     """
 
-    def __init__(self, server: str, error: JsonObject) -> None:
+    def __init__(self, server: str, error: JsonObject, secrets: frozenset[str] = frozenset()) -> None:
         code = error.get("code")
         self.number = code if isinstance(code, int) else 0
         self.data: Any = error.get("data")
         words = error.get("message")
         text = clean_text(words)[:_MOST_MESSAGE] if isinstance(words, str) and words.strip() else "no reason given"
         more = f" {compact_json(self.data)[:_MOST_DATA]}" if self.data not in (None, "", {}, []) else ""
-        super().__init__(f"the MCP server {server!r} refused: {text} (error {self.number}){more}")
+        super().__init__(f"the MCP server {server!r} refused: {masked(f'{text} (error {self.number}){more}', secrets)}")

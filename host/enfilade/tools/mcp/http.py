@@ -33,7 +33,7 @@ _MOST_TASKS = 1_000
 _EVENTS = "text/event-stream"
 _SESSION = "mcp-session-id"
 _OK, _REDIRECT, _ERROR, _NOT_FOUND, _BAD_REQUEST = 200, 300, 400, 404, 400
-_HINTS = {401: ": it wants credentials, see headers_env", 403: ": it does not accept these credentials"}
+_HINTS = {401: ": it wants to know who asks, see headers_env", 403: ": whoever asks with these headers may not"}
 
 
 class HttpTransport:
@@ -47,7 +47,7 @@ class HttpTransport:
     """
 
     def __init__(self, server: str, url: str, headers: Mapping[str, str], secrets: frozenset[str]) -> None:
-        self.parameter_headers = ParameterHeaders()
+        self._parameter_headers = ParameterHeaders()
         self._server = server
         self._url = url
         self._headers = dict(headers)
@@ -88,6 +88,10 @@ class HttpTransport:
         self._version, self._stateless = version, stateless
         if not stateless:
             self._spawn(self._listen())
+
+    def listed(self, tools: list[JsonObject]) -> None:
+        """Takes note of the parameters that go into headers."""
+        self._parameter_headers.learn(tools)
 
     def last_words(self) -> str:
         """Nothing: all that it said is in its answers."""
@@ -232,7 +236,7 @@ class HttpTransport:
             params: dict[str, Any] = message.get("params") or {}
             if message["method"] == "tools/call":
                 headers["mcp-name"] = header_value(params["name"])
-                headers |= self.parameter_headers.of(params["name"], params["arguments"])
+                headers |= self._parameter_headers.of(params["name"], params["arguments"])
         return headers
 
     @property

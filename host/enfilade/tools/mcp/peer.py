@@ -43,10 +43,18 @@ class Peer:
         server: The server's name, for texts.
         transport: The way to it.
         told: Called with each notification of the server's that belongs to no request.
+        secrets: Texts that no error may show.
     """
 
-    def __init__(self, server: str, transport: Transport, told: Callable[[str, JsonObject], None]) -> None:
+    def __init__(
+        self,
+        server: str,
+        transport: Transport,
+        told: Callable[[str, JsonObject], None],
+        secrets: frozenset[str] = frozenset(),
+    ) -> None:
         self._server = server
+        self._secrets = secrets
         self._transport = transport
         self._told = told
         self._open: dict[int, OpenRequest] = {}
@@ -87,6 +95,10 @@ class Peer:
     def tell(self, method: str, params: JsonObject | None = None) -> None:
         """Sends a notification."""
         self._transport.send(notification(method, params))
+
+    def listed(self, tools: list[JsonObject]) -> None:
+        """Takes note of the server's tools."""
+        self._transport.listed(tools)
 
     def receive(self, value: object) -> bool | None:
         """Takes in a JSON value from the server (see `Inbox`)."""
@@ -146,7 +158,10 @@ class Peer:
         if waiting is None or waiting.settled:
             _log.debug("the MCP server %r answered request %s, which is not open", self._server, message.number)
             return False
-        waiting.settle(McpRefusal(self._server, message.error) if message.error is not None else message.result or {})
+        if message.error is not None:
+            waiting.settle(McpRefusal(self._server, message.error, self._secrets))
+        else:
+            waiting.settle(message.result or {})
         return True
 
     def _noticed(self, message: Told) -> bool:

@@ -131,8 +131,10 @@ def _structured(value: Any, texts: list[str]) -> Iterator[ToolInvokeMessage]:
 
 
 def _says(text: str, value: Any) -> bool:
+    """Whether a text is the value; many servers wrap what they say in words, as in `{"result": "..."}`."""
+    wrapped = next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else value
     try:
-        return bool(json.loads(text) == value)
+        return text == wrapped or json.loads(text) in (value, wrapped)
     except (ValueError, RecursionError):
         return False
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable
 from time import monotonic
 
+from enfilade.tools.fault import masked
 from enfilade.tools.json_value import clean_text, compact_json
 from enfilade.tools.mcp.backoff import Backoff
 from enfilade.tools.mcp.failure import McpError, McpRefusal, SessionGoneError
@@ -34,13 +35,17 @@ class Server:
         name: Its name in the configuration.
         start_seconds: Seconds it has to start, and as many to say which tools it has.
         transport: Makes the way to it, anew for each connection.
+        secrets: Texts that no error and no log may show.
 
     Attributes:
         edition: Grows whenever its tools may have changed.
     """
 
-    def __init__(self, name: str, start_seconds: float, transport: Callable[[], Transport]) -> None:
+    def __init__(
+        self, name: str, start_seconds: float, transport: Callable[[], Transport], secrets: frozenset[str] = frozenset()
+    ) -> None:
         self.name = name
+        self.secrets = secrets
         self.edition = 0
         self._start_seconds = start_seconds
         self._transport = transport
@@ -58,8 +63,8 @@ class Server:
         """Whether it runs, or may be tried now."""
         return self._runs or self._backoff.wait <= 0
 
-    async def tools(self) -> list[JsonObject]:
-        """Its tools as it describes them; read again when they may have changed.
+    async def tools(self) -> tuple[int, list[JsonObject]]:
+        """Its tools as it describes them, and of which edition; read again when they may have changed.
 
         Raises:
             McpError: It cannot be had.
@@ -67,13 +72,9 @@ class Server:
         async with self._listing:
             if self._listed is None or self._listed[0] != self.edition:
                 peer = await self._connected()
-                edition = self.edition
-                try:
-                    async with asyncio.timeout(self._start_seconds):
-                        self._listed = (edition, await list_tools(self.name, peer))
-                except TimeoutError:
-                    raise self._fault(f"did not list its tools within {self._start_seconds:g} s") from None
-            return self._listed[1]
+                edition = self.edition  # what changes while the list is read counts as a change
+                self._listed = (edition, await self._list_of(peer))
+            return self._listed
 
     async def call(self, tool: str, arguments: JsonObject) -> AsyncGenerator[Progress | JsonObject, None]:
         """Calls a tool: news of its progress and, last, its result. Closing this cancels the call at the server.
@@ -105,6 +106,15 @@ class Server:
             owner.cancel()
             await asyncio.wait({owner})
 
+    async def _list_of(self, peer: Peer) -> list[JsonObject]:
+        try:
+            async with asyncio.timeout(self._start_seconds):
+                tools = await list_tools(self.name, peer)
+        except TimeoutError:
+            raise self._fault(f"did not list its tools within {self._start_seconds:g} s") from None
+        peer.listed(tools)
+        return tools
+
     @property
     def _runs(self) -> bool:
         link = self._link
@@ -130,29 +140,35 @@ class Server:
         return await asyncio.shield(self._link)
 
     async def _own(self, link: asyncio.Future[Peer], before: asyncio.Task[None] | None) -> None:
-        """Opens the connection, keeps it until it is lost or this task is cancelled, and closes it."""
-        began = monotonic()
-        transport = self._transport()
-        peer = Peer(self.name, transport, self._told)
+        """Has a connection once the one before is closed; tells the callers who wait for it where there is none."""
         try:
             if before is not None:
                 await asyncio.wait({before})
             await asyncio.sleep(self._backoff.wait)
             began = monotonic()
+            try:
+                await self._connection(link)
+            except Exception as error:  # noqa: BLE001 - whatever it is, those who wait are to know
+                self._failure = error
+                self._backoff.failed(monotonic() - began)
+                if not link.done():
+                    link.set_exception(error)
+        finally:
+            link.cancel()
+
+    async def _connection(self, link: asyncio.Future[Peer]) -> None:
+        """Opens the connection, keeps it until it is lost or this task is cancelled, and closes it."""
+        transport = self._transport()
+        peer = Peer(self.name, transport, self._told, self.secrets)
+        try:
             listens = await self._opened(peer, transport)
+            if self._listed is not None:
+                peer.listed(self._listed[1])
             link.set_result(peer)
             await self._kept(peer, listens=listens)
             self._lost(peer)
-        except asyncio.CancelledError:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, the callers who wait for the link are to know
-            self._failure = error
-            self._backoff.failed(monotonic() - began)
-            if not link.done():
-                link.set_exception(error)
         finally:
             peer.lose(self._fault("was stopped"))
-            link.cancel()
             await transport.close()
 
     async def _opened(self, peer: Peer, transport: Transport) -> bool:
@@ -205,7 +221,7 @@ class Server:
             level = _LEVELS.get(str(params.get("level")), logging.ERROR)
             data = params.get("data")
             text = clean_text(data) if isinstance(data, str) else compact_json(data)
-            self._own_log.log(level, "%s", text[:_MOST_LOGGED])
+            self._own_log.log(level, "%s", masked(text[:_MOST_LOGGED], self.secrets))
 
     def _fault(self, what: str) -> McpError:
         return McpError(f"the MCP server {self.name!r} {what}")

@@ -28,6 +28,7 @@ class Servers:
         self._folder = folder
         self._processes = processes
         self._servers: dict[str, Server] = {}
+        self._stopping = 0
         self._users: Counter[Server] = Counter()
 
     def settings_of(self, name: str) -> McpSettings:
@@ -46,7 +47,9 @@ class Servers:
         """The server of that name; it starts when it is first asked something."""
         if name not in self._servers:
             settings = self.settings_of(name)
-            self._servers[name] = Server(name, settings.start_timeout, lambda: self._transport(name, settings))
+            self._servers[name] = Server(
+                name, settings.start_timeout, lambda: self._transport(name, settings), settings.secrets()
+            )
         self._users[self._servers[name]] += 1
         return self._servers[name]
 
@@ -58,8 +61,12 @@ class Servers:
         del self._users[server]
         if self._servers.get(server.name) is server:
             del self._servers[server.name]
-        await server.stop()
-        if not self._servers:
+        self._stopping += 1
+        try:
+            await server.stop()
+        finally:
+            self._stopping -= 1
+        if not self._servers and not self._stopping:
             await self._processes.close()
 
     def _transport(self, name: str, settings: McpSettings) -> Transport:

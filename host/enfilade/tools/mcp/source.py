@@ -45,8 +45,7 @@ class McpSource:
         """
         if self._server is None:
             self._server = self._servers.acquire(self._name)
-        described = await self._server.tools()
-        self._edition = self._server.edition
+        self._edition, described = await self._server.tools()
         if not described:
             raise ToolLoadError(f"the MCP server {self._name!r} has no tools")
         server, prefix, timeout = self._server, self._settings.prefix, self._settings.timeout

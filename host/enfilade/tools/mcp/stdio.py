@@ -74,6 +74,9 @@ class StdioTransport:
     async def agreed(self, version: str, *, stateless: bool) -> None:
         """Nothing depends on the version here."""
 
+    def listed(self, tools: list[JsonObject]) -> None:
+        """Nothing depends on the tools here."""
+
     def last_words(self) -> str:
         """Whether it runs, and what it printed last."""
         return self._process.last_words() if self._process is not None else ""

@@ -30,6 +30,7 @@ class McpTool:
         self.schema: object = described.get("inputSchema")
         self.provider = f"mcp:{server.name}"
         self.timeout = timeout
+        self.secrets = server.secrets
 
     async def invoke(self, arguments: dict[str, Any]) -> AsyncIterator[ToolInvokeMessage]:
         """Calls it. What the server tells of its progress is one log, brought up to date.

@@ -52,6 +52,10 @@ class Transport(Protocol):
         """Takes note of the protocol version that both sides have agreed on."""
         ...
 
+    def listed(self, tools: list[JsonObject]) -> None:
+        """Takes note of the server's tools."""
+        ...
+
     def last_words(self) -> str:
         """What is known of a server that does not answer; empty where nothing is."""
         ...
