@@ -1,6 +1,7 @@
 """Where launches keep their private files: short paths wherever the host's own folders are."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ async def test_a_socket_can_be_in_a_folder_of_any_name(
             (where,) = await texts(guest, "LeavesFiles")
             assert Path(where).parent == place
     finally:
-        remove_directory(str(place.parent))
+        shutil.rmtree(place.parent)
 
 
 async def test_a_temporary_folder_that_cannot_be_written_is_passed_over(
@@ -69,6 +70,13 @@ def test_when_no_place_will_do_the_error_names_each_and_the_limit(
     assert "a socket's path holds 107 bytes" in text
     assert text.endswith("set ENFILADE_RUNTIME_DIR to a short, writable directory")
     assert list(deep.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["other", "enf-x-y", "enf-1"])
+def test_only_private_directories_are_removed(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    remove_directory(str(tmp_path / name))
+    assert (tmp_path / name).exists()
 
 
 def test_a_directory_is_its_owners_alone_and_carries_the_hosts_number() -> None:

@@ -74,5 +74,6 @@ def test_a_guest_inherits_no_variable_but_a_few(monkeypatch: pytest.MonkeyPatch)
         "SSL_CERT_FILE",
         "SSL_CERT_DIR",
         "GIVEN",
+        "ENFILADE_GUEST",
     }
     assert (environment["TZ"], environment["HOME"], environment["TMPDIR"]) == ("Europe/Berlin", "/other", "/private")

@@ -15,11 +15,15 @@ import pytest
 
 from enfilade.config import Config
 from enfilade.host import Host
-from enfilade.isolation.directory import sweep
+from enfilade.isolation import directory
+from enfilade.isolation.directory import make_directory, sweep
 from enfilade.isolation.launcher import Launcher
 from tests.support.faulty_guest import ROOT, offering, started
 from tests.support.leftovers import alive, gone
 from tests.support.trial_run import texts
+
+GONE = 2**22 + 1
+"""A number that no process has: Linux's largest is 2**22."""
 
 STARTED = 40.0
 """Seconds that a host with five guests has to start them; the machine may be busy."""
@@ -35,7 +39,7 @@ async def doomed() -> AsyncIterator[tuple[Process, list[int]]]:
     try:
         line = await asyncio.wait_for(process.stdout.readline(), STARTED)
         pids = json.loads(line)["pids"]
-        assert len(pids) >= 8  # five guests, two grandchildren, the guardian
+        assert len(pids) >= 10  # five guests, two children of one and two strays of another, the guardian
         assert all(map(alive, pids))
         yield process, pids
     finally:
@@ -105,21 +109,31 @@ async def test_a_guardian_that_was_killed_is_replaced_with_all_it_knew(launcher:
         assert len(watch._groups) == 2  # noqa: SLF001 - as above
 
 
-async def test_a_host_removes_what_dead_hosts_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_host_removes_what_dead_hosts_left_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ENFILADE_RUNTIME_DIR", str(tmp_path))
-    gone_host = await asyncio.create_subprocess_exec("/bin/true")
-    await gone_host.wait()
-    stale = tmp_path / f"enf-{gone_host.pid}-abc"
-    (stale / "deep").mkdir(parents=True)
-    (stale / "1.sock").write_text("")
-    kept = [tmp_path / name for name in (f"enf-{os.getpid()}-abc", "enf-no-number", "other")]
-    for folder in kept:
-        folder.mkdir()
-    link = tmp_path / f"enf-{gone_host.pid}-link"
-    link.symlink_to(tmp_path / "other")
+    monkeypatch.setattr(directory, "PATH_LIMIT", 1000)
+    own = Path(make_directory())
+    _, number, namespace, start, _ = own.name.split("-")
+    stale = [
+        tmp_path / f"enf-{GONE}-{namespace}-{start}-abc",
+        tmp_path / f"enf-{number}-{namespace}-1-abc",  # its number is another process's by now
+    ]
+    kept = [
+        own,
+        tmp_path / f"enf-{GONE}-1-{start}-abc",  # made in another pid namespace
+        tmp_path / "enf-no-number-at-all",
+        tmp_path / "enf-1-a-b",
+        tmp_path / "other",
+    ]
+    for folder in (*stale, *kept):
+        (folder / "deep").mkdir(parents=True, exist_ok=True)
+        (folder / "1.sock").write_text("")
+    (tmp_path / f"enf-{GONE}-{namespace}-{start}-link").symlink_to(tmp_path / "other")
     async with Host(Config(), candidates=[]):
-        assert not stale.exists()
-    assert all(folder.exists() for folder in kept)
+        assert not any(folder.exists() for folder in stale)
+    assert all((folder / "1.sock").exists() for folder in kept)
 
 
 async def test_a_new_host_works_beside_what_an_old_one_left(

@@ -112,6 +112,19 @@ async def test_children_of_a_plugin_go_with_it(launcher: Launcher) -> None:
         await gone(*pids)
 
 
+async def test_children_that_left_the_group_of_their_plugin_go_with_it(
+    launcher: Launcher, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with started(launcher, offering("at_run:Escapes")) as guest:
+        run = begin(guest, "Escapes")
+        pids = [int(pid) for pid in text_of(await anext(run)).split()]
+        assert all(map(alive, pids))
+        await run.aclose()
+        await guest.stop()
+        await gone(*pids)
+    assert "plugin 'harm' left 2 processes behind; they were stopped" in caplog.text
+
+
 async def test_children_of_a_plugin_that_dies_go_with_it(launcher: Launcher) -> None:
     async with started(launcher, offering("at_run:Forks", **NO_FORK_HANDLERS)) as guest:
         run = begin(guest, "Forks")

@@ -15,6 +15,7 @@ from enfilade.config import Config
 from enfilade.host import Host
 from enfilade_sdk.invocation import Invocation
 from tests.support.faulty_guest import NO_FORK_HANDLERS, by_hand, offering
+from tests.support.leftovers import alive
 from tests.support.trial_hatch import TrialHatch
 from tests.support.trial_run import text_of
 
@@ -22,7 +23,7 @@ ENDLESS = 10**6
 
 
 def candidates() -> list[Candidate]:
-    harm = [offering(f"at_run:{name}", **NO_FORK_HANDLERS) for name in ("Waits", "Computes", "Forks", "IgnoresSigterm")]
+    harm = [offering(f"at_run:{name}", **NO_FORK_HANDLERS) for name in ("Waits", "Computes", "Forks", "Escapes")]
     return [*harm, by_hand("ignores_sigterm")]
 
 
@@ -30,14 +31,14 @@ async def main() -> None:
     async with Host(Config(), candidates=candidates()) as host:
         pids: set[int] = set()
         runs = []
-        for name in ("Waits", "Computes", "Forks", "IgnoresSigterm", "deaf"):
+        for name in ("Waits", "Computes", "Forks", "Escapes", "deaf"):
             admitted = await host.open(name)
             run = admitted.runner.run(Invocation(name, {"seconds": ENDLESS}), TrialHatch())
             words = text_of(await anext(run)).split()
             pids.update(int(word) for word in words if word.isdigit())
             runs.append(run)
         pids.update(process.pid for process in psutil.Process().children(recursive=True))
-        sys.stdout.write(json.dumps({"host": os.getpid(), "pids": sorted(pids)}) + "\n")
+        sys.stdout.write(json.dumps({"host": os.getpid(), "pids": sorted(filter(alive, pids))}) + "\n")
         sys.stdout.flush()
         await asyncio.Event().wait()
 

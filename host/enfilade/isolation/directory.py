@@ -8,15 +8,17 @@ import tempfile
 from pathlib import Path
 
 from enfilade.errors import LaunchError
+from enfilade.isolation.guardian import PREFIX, is_private
 
 PATH_LIMIT = 60
 """Bytes of a directory's path. A socket's path holds 107, and its name needs room."""
 
-_PREFIX = "enf-"
+_START_FIELD = 19
+"""Where `/proc/PID/stat` has the start time, counted after the name in parentheses (proc(5): field 22)."""
 
 
 def make_directory() -> str:
-    """Makes a directory that only this user can enter. It carries the host's process id in its name.
+    """Makes a directory that only this user can enter. Its name says which process made it.
 
     Raises:
         LaunchError: No place gave one of a short enough path; the text names each with its reason.
@@ -27,7 +29,7 @@ def make_directory() -> str:
             refusals.append(f"{place}: {reason}")
             continue
         try:
-            path = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=place)
+            path = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-{_namespace()}-{_start_of(os.getpid())}-", dir=place)
         except OSError as error:
             refusals.append(f"{place}: {error.strerror}")
             continue
@@ -43,15 +45,16 @@ def make_directory() -> str:
 
 
 def remove_directory(path: str) -> None:
-    """Removes a launch's directory with everything in it."""
-    shutil.rmtree(path, ignore_errors=True)
+    """Removes a launch's directory with everything in it; leaves any other alone."""
+    if is_private(path):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def sweep() -> None:
     """Removes directories of hosts that died without removing them."""
     for place in _places():
         with contextlib.suppress(OSError):
-            for entry in Path(place).glob(f"{_PREFIX}*-*"):
+            for entry in Path(place).glob(f"{PREFIX}*-*-*-*"):
                 if _is_stale(entry):
                     remove_directory(str(entry))
 
@@ -71,16 +74,38 @@ def _unusable(place: str) -> str:
 
 
 def _is_stale(entry: Path) -> bool:
+    """Whether the process that made a directory of ours is gone.
+
+    A number may belong to another process by now, which is told by its start; and to one that cannot be seen from
+    here, in another pid namespace that shares the folder: such directories are left alone.
+    """
     status = entry.lstat()
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not _alive(entry.name)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        return False
+    number, namespace, start, *_ = entry.name.removeprefix(PREFIX).split("-")
+    return number.isdigit() and namespace == _namespace() and start != _start_of(int(number))
 
 
-def _alive(name: str) -> bool:
-    number = name.removeprefix(_PREFIX).split("-")[0]
-    if not number.isdigit():
-        return True
+def _namespace() -> str:
+    """The pid namespace of this process, in short; empty where there are none."""
     try:
-        os.kill(int(number), 0)
+        return os.readlink("/proc/self/ns/pid").removeprefix("pid:[").removesuffix("]")  # noqa: PTH115 - it is no path
+    except OSError:
+        return ""
+
+
+def _start_of(pid: int) -> str:
+    """When a process was started, in ticks since the machine was; `gone` for one that is not there."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return "gone" if Path("/proc/self").exists() or not _exists(pid) else ""
+    return fields[_START_FIELD]
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except (OSError, OverflowError):

@@ -3,6 +3,8 @@
 import os
 from collections.abc import Mapping
 
+from enfilade.isolation.guardian import MARK
+
 ALLOWED = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
 """Variables taken over from the host; none of them holds a secret."""
 
@@ -23,4 +25,4 @@ def guest_environment(directory: str, given: Mapping[str, str]) -> dict[str, str
         "TMPDIR": directory,
         "LANG": environment.get("LANG", "C.UTF-8"),
     }
-    return environment | dict(given)
+    return environment | dict(given) | {MARK: directory}

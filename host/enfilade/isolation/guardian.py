@@ -1,14 +1,24 @@
-"""Ends the guests' process groups when the host is gone, however it went.
+"""Ends the guests' processes when the host is gone, however it went.
 
 A process of a few megabytes, one a host, run by file: `python -I -S guardian.py`. It reads lines on stdin
-(`+ GROUP DIRECTORY`, `- GROUP`) and, when they end, kills the groups that are left and removes their directories.
-It imports nothing but the standard library and knows nothing of the rest of the house.
+(`+ GROUP DIRECTORY`, `- GROUP`) and, when they end, kills the groups that are left, and what left its group, and
+removes their directories. It imports nothing but the standard library and knows nothing of the rest of the house.
 """
 
 import contextlib
 import os
+import re
 import signal
 import sys
+
+MARK = "ENFILADE_GUEST"
+"""The variable by which a guest's processes are known even when they left its group: its private directory."""
+
+PREFIX = "enf-"
+"""How the names of private directories begin."""
+
+_OWN_DIRECTORY = re.compile(rf"/(.*/)?{PREFIX}[0-9]+-[^/]+", re.DOTALL)
+_ROUNDS = 5
 
 
 def main() -> None:
@@ -22,13 +32,65 @@ def main() -> None:
         elif sign == "-":
             groups.pop(int(group), None)
     for left in groups:
-        with contextlib.suppress(OSError):  # it has ended by itself
-            os.killpg(left, signal.SIGKILL)
-    if groups:
+        if left > 1:
+            with contextlib.suppress(OSError):  # it has ended by itself
+                os.killpg(left, signal.SIGKILL)
+    directories = [directory for directory in groups.values() if is_private(directory)]
+    end_strays(directories)
+    if directories:
         import shutil  # only now: as long as it waits, it shall be small
 
-        for directory in groups.values():
+        for directory in directories:
             shutil.rmtree(directory, ignore_errors=True)
+
+
+def is_private(directory: str) -> bool:
+    """Whether a path is one of a launch's private directory: nothing else may be removed, or name a stray."""
+    return _OWN_DIRECTORY.fullmatch(directory) is not None
+
+
+def end_strays(directories: list[str]) -> int:
+    """Kills the processes of guests that left their group (a daemon, a session of its own); gives how many.
+
+    They are known by the variable `MARK` alone, which holds the unique path of a launch's private directory and which
+    they inherited. Looks at what `/proc` shows, so it finds none where there is no `/proc`, and none that scrubbed its
+    environment.
+    """
+    ended: set[int] = set()
+    for _ in range(_ROUNDS):  # one that is just being forked is seen the next time
+        found = strays(directories)
+        for pid in found:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        if found <= ended:
+            break
+        ended |= found
+    return len(ended)
+
+
+def strays(directories: list[str]) -> set[int]:
+    """The processes that carry the mark of one of these private directories; never this one, nor what started it."""
+    marks = {os.fsencode(f"{MARK}={directory}") for directory in directories if is_private(directory)}
+    if not marks:
+        return set()
+    spared = {0, 1, os.getpid(), os.getppid()}
+    return {pid for pid in _processes() if pid not in spared and not marks.isdisjoint(_environment(pid))}
+
+
+def _processes() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - it does without pathlib
+    except OSError:
+        return []
+
+
+def _environment(pid: int) -> list[bytes]:
+    """The entries of the environment a process was started with; none for one that has ended or is another user's."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123 - it does without pathlib
+            return file.read().split(b"\0")
+    except OSError:
+        return []
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import secrets
 import signal
@@ -13,12 +14,15 @@ from enfilade.errors import LaunchError
 from enfilade.isolation.directory import make_directory, remove_directory
 from enfilade.isolation.environment import guest_environment
 from enfilade.isolation.exit_code import in_words
+from enfilade.isolation.guardian import end_strays
 from enfilade.isolation.handshake import HANDSHAKE_LIMIT, Handshake, read_handshake
 from enfilade.isolation.output import OutputTail
 from enfilade.isolation.pipes import GuestPipes
 from enfilade.isolation.watch import Watch
 from enfilade_sdk.serving import doorway
 from enfilade_sdk.serving.handshake import COOKIE_KEY, COOKIE_VALUE, MAX_MESSAGE_BYTES
+
+_log = logging.getLogger(__name__)
 
 PROTOCOLS = (1,)
 """Application protocol versions that this host speaks."""
@@ -124,7 +128,7 @@ class GuestProcess:
             self._pipes.write(json.dumps(line).encode() + b"\n")
 
     async def stop(self, watch: Watch, times: StopTimes, *, asked: bool = True) -> None:
-        """Ends it with its whole group, step by step, reaps it and removes its directory.
+        """Ends it with its whole group and what left that, step by step, reaps it and removes its directory.
 
         Args:
             watch: The guardian's care it was put in.
@@ -141,8 +145,11 @@ class GuestProcess:
             await self._ended_within(times.terminate)
         finally:
             self._signal(signal.SIGKILL)
+            await self._pipes.exited.wait()
+            if strays := end_strays([self._directory]):
+                _log.warning("plugin %r left %d processes behind; they were stopped", self.spec.plugin, strays)
             await self.wait()
-            self._transport.close()  # a grandchild outside the group may hold the pipes; let go of our ends
+            self._transport.close()  # should a stray hold the pipes all the same: let go of our ends
             watch.remove(self.pid)
             remove_directory(self._directory)
 

@@ -99,6 +99,27 @@ class Forks(Harm):
             yield ""
 
 
+class Escapes(Harm):
+    """Starts a child in a session of its own, and a daemon that forked twice."""
+
+    def invoke(self) -> Iterator[str]:
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True, cwd="/")
+        daemon = (
+            "import os, sys, time\n"
+            "if os.fork(): os._exit(0)\n"
+            "os.setsid()\n"
+            "if os.fork(): os._exit(0)\n"
+            "print(os.getpid(), flush=True)\n"
+            "time.sleep(60)\n"
+        )
+        started = subprocess.Popen([sys.executable, "-c", daemon], stdout=subprocess.PIPE)
+        assert started.stdout is not None
+        yield f"{os.getpid()} {child.pid} {int(started.stdout.readline())}"
+        while True:
+            time.sleep(0.01)
+            yield ""
+
+
 class FloodsOutput(Harm):
     def invoke(self, *, params: dict[str, Any]) -> Iterator[str]:
         yield "begun"
