@@ -48,7 +48,7 @@ class Callbacks:
         models: Mapping[str, ModelInfo],
     ) -> None:
         self._grants = grants
-        self._known_tools = tuple(sorted(grants.tools))
+        self._offered: set[str] = set()
         self._ask_model = ask_model
         self._call_tool = call_tool
         self._storage = storage
@@ -70,7 +70,9 @@ class Callbacks:
         entry = self._ledger.model_called(info.name, info.provider)
         started = time.monotonic()
         try:
-            asked = replace(request, model=name, known_tools=self._known_tools)
+            # Only what was offered: a strategy that reads calls out of the text itself offers nothing.
+            self._offered.update(tool.name for tool in request.tools)
+            asked = replace(request, model=name, known_tools=tuple(sorted(self._offered)))
             async with aclosing(self._ask_model(asked)) as answers:
                 async for answer in answers:
                     if isinstance(answer, ModelResult):

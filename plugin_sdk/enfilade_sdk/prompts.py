@@ -233,7 +233,8 @@ class ModelRequest:
         stream: Whether chunks are wanted.
         model: The model's name; None is the run's own model.
         completion: Whether to use the completions form (one text) instead of chat.
-        known_tools: Names of all tools of the run, offered now or not; the host fills them in, they never travel.
+        known_tools: Names of the tools that the run has offered so far, now or earlier; the host fills them in, they
+            never travel.
     """
 
     messages: tuple[PromptMessage, ...]

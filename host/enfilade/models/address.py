@@ -4,10 +4,12 @@ import ipaddress
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from enfilade.models.failures import Failures
 from enfilade.models.settings import ModelSettings
+from enfilade_sdk.errors import ModelFailedError
 
 _PLACEHOLDER = "no-key"
 _OPENAI_HOST = "api.openai.com"
@@ -39,35 +41,44 @@ def address_of(model: ModelSettings, environ: Mapping[str, str] = os.environ) ->
         ModelFailedError: A variable that the settings name is not set, or OpenAI's own endpoint has no key.
     """
     base_url = model.base_url or environ.get("OPENAI_BASE_URL") or None
-    failures = Failures(model, base_url=base_url or "")
-    names = {header: name for header, name in model.headers_env.items() if not environ.get(name)}
-    if names:
-        header, name = next(iter(names.items()))
-        raise failures.failed(
-            f"the environment variable {name}, which should hold the header {header!r}, is not set",
-            kind="configuration",
-        )
-    headers = tuple((header, environ[name]) for header, name in model.headers_env.items())
-    return Address(base_url, _key(model, base_url, environ, failures), headers, model.timeout, model.max_retries)
+    headers = tuple((header, _header(model, header, base_url, environ)) for header in model.headers_env)
+    return Address(base_url, _key(model, base_url, environ), headers, model.timeout, model.max_retries)
 
 
-def _key(model: ModelSettings, base_url: str | None, environ: Mapping[str, str], failures: Failures) -> str:
+def _header(model: ModelSettings, header: str, base_url: str | None, environ: Mapping[str, str]) -> str:
+    name = model.headers_env[header]
+    value = environ.get(name)
+    if not value:
+        text = f"the environment variable {name}, which should hold the header {header!r}, is not set"
+        raise _misconfigured(model, base_url, text)
+    return value
+
+
+def _key(model: ModelSettings, base_url: str | None, environ: Mapping[str, str]) -> str:
     name = model.api_key_env
     if name is None:
-        is_openai = base_url is None or urlsplit(base_url).hostname == _OPENAI_HOST
-        if not is_openai:
+        if not _is_openai(base_url):
             return _PLACEHOLDER
         name = "OPENAI_API_KEY"
     key = environ.get(name, "").strip()
     if not key:
-        raise failures.failed(
+        text = (
             f"the environment variable {name}, which should hold the API key, is not set: set it, or name another one "
-            "with api_key_env",
-            kind="configuration",
+            "with api_key_env"
         )
+        raise _misconfigured(model, base_url, text)
     if not key.isascii() or not key.isprintable():
-        raise failures.failed(f"the API key in {name} holds characters that no key has", kind="configuration")
+        raise _misconfigured(model, base_url, f"the API key in {name} holds characters that no key has")
     return key
+
+
+def _misconfigured(model: ModelSettings, base_url: str | None, text: str) -> ModelFailedError:
+    return Failures(model, base_url=base_url or "").failed(text, kind="configuration")
+
+
+@lru_cache
+def _is_openai(base_url: str | None) -> bool:
+    return base_url is None or urlsplit(base_url).hostname == _OPENAI_HOST
 
 
 def is_loopback(host: str) -> bool:

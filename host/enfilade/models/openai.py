@@ -62,9 +62,7 @@ class OpenAIProvider:
             text = "it is set up as a model that takes no tools (tools = false): use the strategy chain-of-thought"
             raise failures.failed(text, kind="configuration")
         quirks = self._quirks.setdefault((address.base_url, model.name), Quirks())
-        assembly = ReplyAssembly(
-            tools=request.tools, known=known_tools(request.messages), markups=model.text_tool_calls
-        )
+        assembly = ReplyAssembly(tools=request.tools, known=known_tools(request), markups=model.text_tool_calls)
         reply = ReplyStream(assembly, failures)
         response = await _open(client, model, request, quirks, failures)
         with _told(failures):
@@ -172,6 +170,8 @@ async def _next(body: Body, reply: ReplyStream) -> bytes | None:
     patience = reply.patience
     if patience is None:
         return await anext(body, None)
+    if isinstance(body, Parts) and body.is_over:
+        return None
     import httpx2
 
     with contextlib.suppress(TimeoutError, httpx2.HTTPError):

@@ -63,9 +63,10 @@ def encode(body: Mapping[str, Any]) -> bytes:
         return mended(json.dumps(body, ensure_ascii=False)).encode()
 
 
-def known_tools(messages: Sequence[PromptMessage]) -> set[str]:
-    """The tools that were called earlier in the conversation."""
-    return {call.name for message in messages if isinstance(message, AssistantMessage) for call in message.tool_calls}
+def known_tools(request: ModelRequest) -> set[str]:
+    """The tools that the run has, and those that were called earlier in the conversation, offered now or not."""
+    called = (message.tool_calls for message in request.messages if isinstance(message, AssistantMessage))
+    return {*request.known_tools, *(call.name for calls in called for call in calls)}
 
 
 def _common(model: ModelSettings, request: ModelRequest, quirks: Quirks, optional: set[str]) -> dict[str, Any]:
@@ -106,14 +107,13 @@ def _text_field(field: str) -> str:
 def _messages(
     messages: Sequence[PromptMessage], *, vision: bool, echo: str, optional: set[str]
 ) -> list[dict[str, Any]]:
-    last_user = max((at for at, message in enumerate(messages) if isinstance(message, UserMessage)), default=-1)
-    out = []
-    for at, message in enumerate(messages):
-        form = _message(message, vision=vision)
-        if echo and at > last_user and (thought := _thought_of_round(message)):
-            form[echo] = thought
+    out = [_message(message, vision=vision) for message in messages]
+    at = len(messages)
+    while echo and at and not isinstance(messages[at - 1], UserMessage):
+        at -= 1
+        if thought := _thought_of_round(messages[at]):
+            out[at][echo] = thought
             optional.add(REASONING)
-        out.append(form)
     return out
 
 

@@ -12,6 +12,7 @@ _PAIRS = {
     "◁think▷": "◁/think▷",
 }
 _OPENERS = tuple(_PAIRS)
+_NO_TAG = re.compile("(?!)")
 _ORPHANS = ("</think>", "</thinking>")
 _PROSE_BEFORE = " \t`'\"(*_"
 
@@ -47,7 +48,7 @@ class ThinkSplitter:
         self._state = self._at_start
         self._depth = 0
         self._block = False
-        self._tags = re.compile("")
+        self._tags = _NO_TAG
         self._opener = ""
         self._after_close: list[str] | None = None
         self._last = ""

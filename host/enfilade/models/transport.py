@@ -93,6 +93,11 @@ class Parts:
             raise StopAsyncIteration
         return part
 
+    @property
+    def is_over(self) -> bool:
+        """Whether all of it was given out."""
+        return self._content.at_eof()
+
     async def aclose(self) -> None:
         """Closes the connection, unless the answer was read to its end and the connection serves others by now."""
         self.response.close()

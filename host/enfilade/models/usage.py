@@ -5,22 +5,23 @@ from typing import Any
 
 from enfilade_sdk.prompts import Usage
 
-_NAMES: Mapping[str, tuple[str, ...]] = {
-    "prompt_tokens": ("prompt_tokens", "input_tokens"),
-    "completion_tokens": ("completion_tokens", "output_tokens"),
-    "total_tokens": ("total_tokens",),
+_NAMES: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "prompt_tokens": (("prompt_tokens",), ("input_tokens",)),
+    "completion_tokens": (("completion_tokens",), ("output_tokens",)),
+    "total_tokens": (("total_tokens",),),
     "cached_tokens": (
-        "prompt_tokens_details.cached_tokens",
-        "input_tokens_details.cached_tokens",
-        "prompt_cache_hit_tokens",
-        "cached_tokens",
+        ("prompt_tokens_details", "cached_tokens"),
+        ("input_tokens_details", "cached_tokens"),
+        ("prompt_cache_hit_tokens",),
+        ("cached_tokens",),
     ),
     "reasoning_tokens": (
-        "completion_tokens_details.reasoning_tokens",
-        "output_tokens_details.reasoning_tokens",
-        "reasoning_tokens",
+        ("completion_tokens_details", "reasoning_tokens"),
+        ("output_tokens_details", "reasoning_tokens"),
+        ("reasoning_tokens",),
     ),
 }
+"""Where providers write each count: names, from the outside in."""
 
 
 class UsageCount:
@@ -33,9 +34,9 @@ class UsageCount:
         """Takes a usage object; anything else counts for nothing."""
         if not isinstance(raw, dict):
             return
-        for field, names in _NAMES.items():
-            for name in names:
-                if (count := _count(raw, name)) is not None:
+        for field, paths in _NAMES.items():
+            for path in paths:
+                if (count := _count(raw, path)) is not None:
                     self._counts[field] = count
                     break
 
@@ -49,9 +50,9 @@ class UsageCount:
         return Usage(**counts)
 
 
-def _count(raw: Mapping[str, Any], path: str) -> int | None:
+def _count(raw: Mapping[str, Any], path: tuple[str, ...]) -> int | None:
     value: Any = raw
-    for step in path.split("."):
+    for step in path:
         if not isinstance(value, dict):
             return None
         value = value.get(step)
