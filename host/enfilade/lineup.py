@@ -151,16 +151,16 @@ class Lineup:
 
     async def settled(self, name: str) -> None:
         """Waits until replacements are done that a strategy's name may belong to."""
-        waits = [task for member, task in self._replacing.items() if name in self._names(member)]
+        waits = [self._replacing[member] for member, heir in self._heirs.items() if _concerns(name, member, heir)]
         if waits:
             await asyncio.wait(waits)
 
     def let_go(self, member: Member) -> None:
         """To be called when a run on it has ended; a plugin that was replaced is stopped after its last."""
         if member.left and not member.users:
+            self._left.discard(member)
             task = asyncio.ensure_future(member.stop())
             self._ending.add(task)
-            self._left.add(member)
             task.add_done_callback(lambda ended: self._ended(member, ended))
 
     async def close(self) -> None:
@@ -172,11 +172,6 @@ class Lineup:
         everyone = {*self._given, *self._followed, *self._left}
         await asyncio.gather(*(member.stop() for member in everyone))
         await asyncio.gather(*self._ending, return_exceptions=True)
-
-    def _names(self, member: Member) -> set[str]:
-        """What one that is being replaced offers, and what its heir will."""
-        candidates = [member.candidate, self._heirs.get(member, member.candidate)]
-        return {offer.name for candidate in candidates for offer in candidate.offers}
 
     def _follow(self, member: Member, fresh: list[Candidate]) -> None:
         """Deals with one that is not there any more, or in another version."""
@@ -238,6 +233,9 @@ class Lineup:
 
     def _ended(self, member: Member, task: "asyncio.Task[None]") -> None:
         self._ending.discard(task)
-        self._left.discard(member)
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("stopping plugin %r failed", member.candidate.plugin, exc_info=error)
+
+
+def _concerns(name: str, member: Member, heir: Candidate) -> bool:
+    return member.offers(name) or any(offer.name == name for offer in heir.offers)
