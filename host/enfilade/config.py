@@ -120,6 +120,19 @@ class StoreSection(BaseModel):
         return dict(self.model_extra or {})
 
 
+class MemorySettings(_Section):
+    """How much of an earlier conversation a question brings along (`[memory]`): the newest whole turns that fit.
+
+    Attributes:
+        messages: The most messages; None is no limit.
+        tokens: The most tokens, as estimated; None is no limit. Where neither is given, half of the model's context
+            window is the limit, if that is known.
+    """
+
+    messages: int | None = Field(default=None, ge=0)
+    tokens: int | None = Field(default=None, ge=0)
+
+
 class Price(_Section):
     """What a model costs (`[prices.MODEL]`), in US dollars for a million tokens.
 
@@ -148,9 +161,11 @@ class Config(_Section):
         limits: Bounds on every run.
         tool_limits: What tool calls may cost.
         layers: What stands around runs and their calls, the outermost first; None is the layer `limits` with its
-            defaults, an empty list is nothing.
-        store: Where records and the small storage of strategies are kept; None keeps the storage in memory, and
-            records, where the layer `recording` asks for them, in the user's data folder.
+            defaults, an empty list is nothing. With a `store`, `recording` stands around them, unless it is among
+            them.
+        store: Where records and the small storage of strategies are kept; with one, runs are recorded. None keeps the
+            storage in memory, and records, where the layer `recording` asks for them, in the user's data folder.
+        memory: How much of an earlier conversation a question brings along.
         prices: Prices of models that no price list knows, by the model's name here or at its provider.
     """
 
@@ -165,6 +180,7 @@ class Config(_Section):
     tool_limits: ToolLimits = Field(default_factory=ToolLimits)
     layers: tuple[LayerSettings, ...] | None = None
     store: StoreSection | None = None
+    memory: MemorySettings = Field(default_factory=MemorySettings)
     prices: dict[str, Price] = Field(default_factory=dict)
 
 

@@ -6,7 +6,7 @@ host's own process, so it is code that the operator trusts; strategies are not e
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import pluggy
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from enfilade.models.provider import ModelProvider
     from enfilade.outcome import Outcome
     from enfilade.storage import Storage
+    from enfilade.store.conversation import Conversation, Window
     from enfilade.tools.registry import SourceKind
 
 PROJECT = "enfilade"
@@ -42,6 +43,17 @@ class OpenStore(Protocol):
 
     async def aclose(self) -> None:
         """Writes what waits, and closes it."""
+        ...
+
+
+@runtime_checkable
+class RememberingStore(Protocol):
+    """A store that can rebuild conversations. One that cannot brings no earlier turns."""
+
+    async def conversation(
+        self, conversation_id: str, *, user_id: str | None = None, window: "Window | None" = None
+    ) -> "Conversation":
+        """The newest whole turns of a user's conversation that fit."""
         ...
 
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
@@ -28,10 +28,11 @@ from enfilade.isolation.directory import sweep
 from enfilade.layers.chain import Chain, RunLayers
 from enfilade.layers.context import RunContext
 from enfilade.layers.kind import Supplies
-from enfilade.layers.kinds import LayerKinds
+from enfilade.layers.kinds import LayerKinds, layers_of, records_runs
 from enfilade.layers.layer import Layer
 from enfilade.layers.prices import Prices
 from enfilade.ledger import Ledger
+from enfilade.memory import Memory
 from enfilade.models.gateway import ModelGateway
 from enfilade.outcome import Outcome
 from enfilade.resolved import ResolvedStrategy, Resolver
@@ -107,6 +108,8 @@ class Host:
         )
         self._store = late_store(offer.stores, self.config.store)
         self._storage = storage or (MemoryStorage() if self.config.store is None else self._store)
+        remembers = self.config.store is not None or (layers is None and records_runs(self.config))
+        self._memory = Memory(self._store if remembers else None, self.config.memory)
         self._prices = Prices(self.config.prices)
         self._chain = self._chained(layers)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -149,7 +152,8 @@ class Host:
 
         Args:
             agent: Strategy, model, instruction, tools.
-            question: The text, or a `Question` with everything that comes with it.
+            question: The text, or a `Question` with everything that comes with it. One that names a conversation and
+                has no history gets that of the records, where there is a store.
             history: Earlier turns of the conversation, oldest first (for a question given as text).
             files: Files of the question (for a question given as text).
             timeout: Seconds the run may take.
@@ -236,6 +240,8 @@ class Host:
         strategy = self._strategy_of(asked.agent, tools=self.gateway.info(model).tools)
         async with self.catalog.pinned(strategy) as admitted:  # the run ends on the version that it began on
             engine = await self._toolboxes.engine(asked.agent.tools)
+            question = await self._memory.recalled(asked.question, self.gateway.info(model))
+            asked = replace(asked, question=question)
             invocation = self._invocation(asked, admitted, model, engine.menu())
             start = self._begun(asked, admitted, invocation, engine, deadline)
             try:
@@ -324,7 +330,7 @@ class Host:
     def _chained(self, layers: Iterable[Layer] | None) -> Chain:
         if layers is None:
             kinds = LayerKinds(self.extensions.offer.layers.values())
-            layers = kinds.build(self.config.layers, Supplies(self.gateway, self._toolboxes.registry, self._store))
+            layers = kinds.build(layers_of(self.config), Supplies(self.gateway, self._toolboxes.registry, self._store))
         events = self.extensions.run_events()
         return Chain(layers if events is None else [events, *layers])
 

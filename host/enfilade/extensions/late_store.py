@@ -6,8 +6,9 @@ from typing import Any
 
 from enfilade.config import StoreSection
 from enfilade.errors import ConfigError, near_matches
-from enfilade.hookspecs import OpenStore, StoreKind
+from enfilade.hookspecs import OpenStore, RememberingStore, StoreKind
 from enfilade.layers.recorder import RunRecorder
+from enfilade.store.conversation import Conversation, Window
 from enfilade.store.start import RunStart
 from enfilade_sdk.prompts import StorageRequest
 
@@ -15,7 +16,7 @@ from enfilade_sdk.prompts import StorageRequest
 class LateStore:
     """Opens a store once, however many ask for it at the same time. A failed opening is tried again by the next to ask.
 
-    It is a `Recorder` and a `Storage`.
+    It is a `Recorder`, a `Storage` and `EarlierTurns`.
 
     Args:
         open_store: Opens it.
@@ -44,6 +45,17 @@ class LateStore:
     async def use(self, plugin: str, conversation: str, request: StorageRequest) -> Any:
         """Gets, sets or deletes a value of a strategy's small storage."""
         return await (await self.opened()).values.use(plugin, conversation, request)
+
+    async def conversation(self, conversation_id: str, *, user_id: str, window: Window) -> Conversation:
+        """The newest turns of a user's conversation that fit; none where the store cannot rebuild conversations.
+
+        Raises:
+            StoreError: The store cannot be opened or read now.
+        """
+        store = await self.opened()
+        if not isinstance(store, RememberingStore):
+            return Conversation()
+        return await store.conversation(conversation_id, user_id=user_id, window=window)
 
     async def aclose(self) -> None:
         """Closes the store, if it was opened."""

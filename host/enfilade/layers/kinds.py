@@ -2,13 +2,28 @@
 
 from collections.abc import Iterable, Sequence
 
-from enfilade.config import LayerSettings
+from enfilade.config import Config, LayerSettings
 from enfilade.errors import ConfigError, near_matches
 from enfilade.layers.kind import LayerKind, Supplies
 from enfilade.layers.layer import Layer
 
 DEFAULT = (LayerSettings(kind="limits"),)
 """The layers of a configuration that says nothing of layers."""
+
+RECORDING = "recording"
+
+
+def layers_of(config: Config) -> Sequence[LayerSettings]:
+    """The layers of a configuration; with a store, the one that records is the outermost unless it is among them."""
+    named = DEFAULT if config.layers is None else config.layers
+    if config.store is None or any(entry.kind == RECORDING for entry in named):
+        return named
+    return (LayerSettings(kind=RECORDING), *named)
+
+
+def records_runs(config: Config) -> bool:
+    """Whether the configuration has a layer that records."""
+    return any(entry.kind == RECORDING and entry.enabled for entry in layers_of(config))
 
 
 class LayerKinds:

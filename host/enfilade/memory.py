@@ -1,0 +1,56 @@
+"""Earlier turns of a conversation for a question that names one, from the records."""
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from enfilade.briefing import Question
+from enfilade.config import MemorySettings
+from enfilade.store.conversation import Conversation, Window
+from enfilade_sdk.invocation import ModelInfo
+
+SHARE = 2
+"""A half of the model's context window is left to the instruction, the question, its rounds and the answer."""
+
+
+class EarlierTurns(Protocol):
+    """Where earlier turns are read."""
+
+    async def conversation(self, conversation_id: str, *, user_id: str, window: Window) -> Conversation:
+        """The newest turns of a user's conversation that fit."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Gives questions the history that they do not bring themselves.
+
+    Attributes:
+        turns: Where the turns are; None remembers nothing.
+        settings: How much of a conversation is wanted.
+    """
+
+    turns: EarlierTurns | None
+    settings: MemorySettings
+
+    async def recalled(self, question: Question, model: ModelInfo) -> Question:
+        """The question with the earlier turns of its conversation and user, unless it brings a history of its own.
+
+        Args:
+            question: The question.
+            model: The model that is to be asked; its context window bounds the turns where the settings do not.
+
+        Raises:
+            StoreError: The records cannot be read now.
+        """
+        if self.turns is None or question.conversation_id is None or question.history:
+            return question
+        found = await self.turns.conversation(
+            question.conversation_id, user_id=question.user_id, window=self._window(model)
+        )
+        return replace(question, history=found.messages)
+
+    def _window(self, model: ModelInfo) -> Window:
+        settings = self.settings
+        if settings.messages is None and settings.tokens is None and model.context_window:
+            return Window(tokens=model.context_window // SHARE)
+        return Window(settings.messages, settings.tokens)
