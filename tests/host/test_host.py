@@ -81,6 +81,7 @@ async def test_iterating_a_run_that_fails_raises_after_its_messages(host: Host) 
 
 
 async def test_the_deadline_ends_a_run_that_waits(host: Host) -> None:
+    await host.open("waits")  # starting the plugin counts too
     outcome = await host.ask(AgentConfig(strategy="waits"), "?", timeout=0.3)
     assert outcome.error is not None
     assert outcome.error.code is ErrorCode.DEADLINE
