@@ -62,7 +62,7 @@ class Connection:
     @property
     def usable(self) -> bool:
         """Whether a new run may be put on it."""
-        return not self.broken.is_set() and (self.process is None or self.process.exit_code is None)
+        return not self.broken.is_set() and (self.process is None or not self.process.ended)
 
     async def describe(self, seconds: float) -> list[StrategyDescription]:
         """Asks what the plugin offers.

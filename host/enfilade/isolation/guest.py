@@ -53,7 +53,7 @@ class StartedGuest:
     def pid(self) -> int | None:
         """Its process id while it runs."""
         process = self._connection.process if self._connection else None
-        return process.pid if process and process.exit_code is None else None
+        return process.pid if process and not process.ended else None
 
     async def describe(self) -> list[StrategyDescription]:
         """Starts it if need be; gives what it offers.

@@ -87,6 +87,16 @@ class GuestProcess:
         """None while it runs."""
         return self._transport.get_returncode()
 
+    @property
+    def ended(self) -> bool:
+        """Whether it has ended, even if nobody was told yet."""
+        if self.exit_code is not None or self._pipes.exited.is_set():
+            return True
+        try:
+            return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+        except ChildProcessError:  # it was reaped a moment ago
+            return True
+
     async def wait(self) -> None:
         """Waits until it has ended and its last output is read."""
         await self._pipes.exited.wait()
