@@ -182,6 +182,6 @@ def _in_words_of_the_client(error: Exception) -> Exception:
         return httpx2.ConnectError(str(error))
     if isinstance(error, aiohttp.ClientPayloadError):
         return httpx2.RemoteProtocolError("the other side closed it too early")
-    if isinstance(error, aiohttp.ClientError | OSError):
+    if isinstance(error, aiohttp.ClientError | OSError | RuntimeError):  # the last of them when it was closed here
         return httpx2.ReadError(str(error) or type(error).__name__)
     return error
