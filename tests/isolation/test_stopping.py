@@ -11,7 +11,7 @@ from enfilade.config import Limits
 from enfilade.stream import GuardedStream
 from enfilade_sdk.errors import DeadlineExceededError
 from tests.support.trial_hatch import Chunks, TrialHatch, hang
-from tests.support.trial_run import begin, events, messages, part
+from tests.support.trial_run import begin, events, messages, noted, part
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -32,15 +32,6 @@ async def stopped_while_waiting(runner: Runner, strategy: str, where: str) -> Tr
         await task
     assert monotonic() - started < 0.9  # at once, not after the grace period
     return hatch
-
-
-async def noted(runner: Runner, last: str) -> list[str]:
-    """What strategies noted, as soon as the last of it is there."""
-    got: list[str] = []
-    async with asyncio.timeout(5):
-        while last not in got:
-            got += await events(runner)
-    return got
 
 
 @pytest.mark.parametrize("where", ["model", "tool", "storage", "asleep"])

@@ -1,5 +1,6 @@
 """Runs of strategies on trial."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
@@ -39,6 +40,15 @@ async def part(runner: Runner, strategy: str, number: int, hatch: TrialHatch | N
 async def events(runner: Runner) -> list[str]:
     """What strategies noted in the process they ran in, since the last time."""
     return await texts(runner, "Recall")
+
+
+async def noted(runner: Runner, last: str, seconds: float = 5.0) -> list[str]:
+    """What strategies noted, as soon as the last of it is there."""
+    got: list[str] = []
+    async with asyncio.timeout(seconds):
+        while last not in got:
+            got += await events(runner)
+    return got
 
 
 def text_of(message: ToolInvokeMessage) -> str:

@@ -375,6 +375,7 @@ class Deaf(Trial):
                 await asyncio.sleep(0.05)
             except asyncio.CancelledError:
                 EVENTS.append("ignored")
+        EVENTS.append("ended")
 
 
 class Fail(Trial):
