@@ -27,9 +27,12 @@ class Reply:
         self, *events: dict[str, Any], tools: Sequence[PromptTool] = (WEATHER,), known: Sequence[str] = ()
     ) -> None:
         self.assembly = ReplyAssembly(tools=tools, known=known, markups=ALL_MARKUPS)
-        chunks = [self.assembly.feed(event) for event in events] + [self.assembly.end()]
+        chunks = [self._take(event) for event in events] + [self.assembly.end()]
         self.chunks: list[ModelChunk] = [each for each in chunks if each is not None]
         self.message: AssistantMessage = self.assembly.message()
+
+    def _take(self, event: dict[str, Any]) -> ModelChunk | None:
+        return ModelChunk(text) if (text := self.assembly.flow(event)) else self.assembly.feed(event)
 
     @property
     def calls(self) -> list[tuple[str, Any]]:
@@ -334,7 +337,7 @@ def test_an_endless_reply_is_refused() -> None:
     piece = "x" * 2**20
     with pytest.raises(ReplyTooLongError, match="more than"):
         for _ in range(REPLY_LIMIT // len(piece) + 1):
-            assembly.feed(chunk({"content": piece}))
+            assert assembly.flow(chunk({"content": piece})) or assembly.feed(chunk({"content": piece}))
 
 
 TEXTS = st.lists(

@@ -13,9 +13,7 @@ from enfilade.models.gateway import ModelGateway
 from enfilade.models.settings import ModelSettings
 from enfilade_sdk.errors import ModelFailedError
 from tests.support.model_calls import ask, served
-from tests.support.model_turns import (
-    text_turn,
-)
+from tests.support.model_turns import error_turn, text_turn
 
 
 async def test_without_a_key_a_placeholder_is_sent_and_never_the_key_of_someone_else(
@@ -80,6 +78,48 @@ async def test_a_query_of_the_base_url_goes_with_every_request() -> None:
         assert (await ask(gateway)).text == "x"
         await gateway.aclose()
     assert server.requests[0].path == "/v1/chat/completions?api-version=2"
+
+
+async def test_endpoints_are_told_nothing_of_this_machine() -> None:
+    async with served([text_turn("x")]) as (server, gateway):
+        await ask(gateway)
+    expected = {"accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "host"}
+    assert server.requests[0].headers.keys() == expected | {"user-agent"}
+
+
+async def test_cookies_of_an_endpoint_go_back_to_it() -> None:
+    async with served([text_turn("x", headers={"set-cookie": "lane=7; Path=/"}), text_turn("x")]) as (server, gateway):
+        for _ in range(2):
+            await ask(gateway)
+    assert [seen.headers.get("cookie") for seen in server.requests] == [None, "lane=7"]
+
+
+async def test_a_redirect_is_followed_with_the_same_question() -> None:
+    async with served([text_turn("x")]) as (server, _):
+        turn = error_turn(307, "", headers={"location": f"{server.base_url}/chat/completions"})
+        async with served([turn]) as (_, gateway):
+            assert (await ask(gateway, "Where to?")).text == "x"
+    assert server.bodies[0]["messages"] == [{"role": "user", "content": "Where to?"}]
+
+
+async def test_a_redirect_to_another_host_does_not_take_the_key_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-mine")
+    async with served([text_turn("x")]) as (server, _):
+        url = server.base_url.replace("127.0.0.1", "localhost")
+        turn = error_turn(308, "", headers={"location": f"{url}/chat/completions"})
+        async with served([turn], settings={"api_key_env": "MY_KEY"}) as (first, gateway):
+            assert (await ask(gateway)).text == "x"
+    assert first.requests[0].headers["authorization"] == "Bearer sk-mine"
+    assert "authorization" not in server.requests[0].headers
+
+
+async def test_user_and_password_of_the_base_url_are_sent_as_such() -> None:
+    async with served([text_turn("x")]) as (server, _):
+        model = ModelSettings(base_url=server.base_url.replace("127.", "ada:pa55@127."), max_retries=0)
+        gateway = ModelGateway({"m": model}, "m")
+        assert (await ask(gateway)).text == "x"
+        await gateway.aclose()
+    assert server.requests[0].headers["authorization"] == "Basic YWRhOnBhNTU="
 
 
 async def test_models_of_one_endpoint_share_its_connections() -> None:
@@ -162,6 +202,7 @@ async def test_warming_up_a_model_whose_key_is_missing_says_nothing_yet(monkeypa
 
 
 async def test_importing_the_room_does_not_import_the_client() -> None:
-    script = "import sys, enfilade.models.gateway; assert not {'openai', 'httpx2', 'json_repair'} & set(sys.modules)"
+    heavy = {"openai", "httpx2", "aiohttp", "json_repair"}
+    script = f"import sys, enfilade.models.gateway; assert not {heavy} & set(sys.modules)"
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", script)
     assert await process.wait() == 0

@@ -177,6 +177,16 @@ async def test_what_came_before_the_failure_was_shown() -> None:
             await anext(stream)
 
 
+@pytest.mark.parametrize("bad", [{"error": "upstream overloaded"}, "{broken"])
+async def test_what_came_in_the_same_part_before_the_failure_was_shown(bad: Any) -> None:
+    texts = [sse(chunk({"content": text})) for text in ("The ", "yard ", "has ")]
+    async with served([Turn(raw=[b"".join(texts) + sse(bad)])]) as (_, gateway):
+        stream = gateway.stream(ModelRequest(messages=(UserMessage(content="?"),)))
+        assert await anext(stream) == ModelChunk("The yard has ")
+        with pytest.raises(ModelFailedError):
+            await anext(stream)
+
+
 @pytest.mark.parametrize(
     ("turn", "words"),
     [

@@ -86,6 +86,17 @@ def test_an_event_of_many_lines_above_the_limit_is_refused() -> None:
         read(*[b"data: " + b"x" * 10 + b"\n"] * 20, limit=100)
 
 
+def test_an_event_in_a_part_of_its_own_and_events_that_share_one_are_read_alike() -> None:
+    alone = [b"data: one\n\n", b"data: two\n\n", b"data: \n\n", b"data: three\n\n"]
+    assert datas(*alone) == datas(b"".join(alone)) == [b"one", b"two", b"", b"three"]
+
+
+@pytest.mark.parametrize("before", [b"event: error\n", b"data: zero\n", b"\xef\xbb", b"dat", b"data: zero\r"])
+def test_what_stands_before_a_part_is_not_forgotten(before: bytes) -> None:
+    part = b"data: one\n\ndata: two\n\n"
+    assert read(before, part) == read(before + part)
+
+
 PIECES = st.lists(
     st.sampled_from(
         [b"data: one", b"data:two", b"data", b"event: e", b": c", b"\n", b"\r", b"\r\n", b"\n\n", b"x", "é".encode()]
