@@ -3,6 +3,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -91,16 +92,27 @@ def test_the_handlers_from_before_come_back() -> None:
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
 
 
-def test_a_signal_that_came_just_before_a_read_is_heard_all_the_same() -> None:
+@pytest.fixture
+def deaf_main_thread() -> Iterator[None]:
+    """Another thread takes SIGINT, so that it interrupts nothing that this one does."""
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    yield
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def signal_from_another_thread() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    time.sleep(0.3)  # nothing tells that the main thread is in its read; if it is not yet, the test is merely easier
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.usefixtures("deaf_main_thread")
+def test_a_signal_that_does_not_interrupt_a_read_is_heard_all_the_same() -> None:
     read, write = os.pipe()
     began = time.monotonic()
     with Signals() as signals, pytest.raises(Interrupted), signals.reading():
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # so that another thread takes it
-        threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT)).start()
-        try:
-            os.read(read, 1)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        threading.Thread(target=signal_from_another_thread).start()
+        os.read(read, 1)
     assert time.monotonic() - began < 5
     os.close(read)
     os.close(write)
