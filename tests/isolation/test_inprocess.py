@@ -15,7 +15,7 @@ from tests.support.trial_run import begin, noted, part, texts
 async def test_a_generator_that_sleeps_is_left_to_itself_after_the_grace(caplog: pytest.LogCaptureFixture) -> None:
     runner = InProcess(trial_candidate())
     started = monotonic()
-    await part(runner, "Sleep", 1, seconds=2.0)
+    await part(runner, "Sleep", 1, seconds=2.0, noted=True)
     assert 0.9 < monotonic() - started < 1.9
     assert "a cancelled strategy of plugin 'trial' did not end within 1 s and is left to itself" in caplog.text
     assert await noted(runner, "woke") == ["woke"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import functools
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -65,11 +66,22 @@ async def test_a_strategy_is_given_the_keywords_it_accepts() -> None:
     def none() -> None:
         """Takes none."""
 
+    @functools.wraps(few)
+    def wrapped(*positional: Any, **keywords: Any) -> None:
+        """Takes what it wraps."""
+
+    class Called:
+        def __call__(self, *, user_id: str) -> None:
+            """Takes one."""
+
     assert accepted_arguments(few, INVOCATION, session) == {"params": {"query": "q"}, "session": session}
     assert set(accepted_arguments(all_of_them, INVOCATION, session)) == {
         "params", "user_id", "conversation_id", "app_id", "message_id", "credentials", "session",
     }  # fmt: skip
     assert accepted_arguments(none, INVOCATION, session) == {}
+    assert set(accepted_arguments(wrapped, INVOCATION, session)) == {"params", "session"}
+    assert accepted_arguments(Called(), INVOCATION, session) == {"user_id": "u"}
+    assert accepted_arguments(functools.partial(few, session=None), INVOCATION, session)["params"] == {"query": "q"}
 
 
 async def test_logs_leave_before_the_next_message_and_at_the_end() -> None:

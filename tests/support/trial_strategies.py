@@ -361,7 +361,8 @@ class Sleep(Trial):
     def invoke(self, *, params: dict[str, Any]) -> Iterator[str]:
         yield "begun"
         time.sleep(params["seconds"])
-        EVENTS.append("woke")
+        if params.get("noted"):
+            EVENTS.append("woke")
 
 
 class Deaf(Trial):
