@@ -37,7 +37,7 @@ async def test_the_list_says_where_each_strategy_comes_from_and_starts_nothing(e
     done = await enfilade("plugins", "list", "--json")
     assert done.code == 0
     rows = {row["name"]: row for row in json.loads(done.out)}
-    assert set(rows["function-calling"]) >= {"name", "plugin", "version", "origin", "isolation"}
+    assert set(rows["function-calling"]) >= {"name", "plugin", "version", "origin", "isolation", "state", "about"}
     assert rows["function-calling"]["plugin"] == "enfilade-fc"
     assert rows["function-calling"]["isolation"] == "process"
     assert "enfilade-fc" in rows["function-calling"]["origin"]

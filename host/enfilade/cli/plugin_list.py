@@ -98,5 +98,5 @@ def _conflicts(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     by_name: dict[str, list[str]] = defaultdict(list)
     for row in rows:
         if row["name"] is not None and row["state"] == "enabled":
-            by_name[row["name"]].append(row["plugin"])
+            by_name[row["name"]].append(f"{row['plugin']} {row['version'] or ''}".rstrip())
     return {name: plugins for name, plugins in by_name.items() if len(plugins) > 1}

@@ -54,7 +54,7 @@ class ManagedPlugins:
         """Says of a strategy that nobody offers that an installed plugin would, or that these cannot be read."""
         for entry in self._entries:
             if any(offer.name == name for offer in entry.offers):
-                where = "in the configuration" if entry.enabled else f": `enfilade plugins enable {entry.key}`"
+                where = " in the configuration" if entry.enabled else f": `enfilade plugins enable {entry.key}`"
                 return f"; {entry.name} {entry.version}, which offers it, is disabled{where}"
         return f"; installed plugins cannot be listed: {self._fault}" if self._fault else ""
 
