@@ -104,7 +104,11 @@ class Host:
             self.catalog = Catalog([*candidates, *further], self._runner_of)
         self._launchers = Launchers(offer.launchers, self.config.plugins)
         self._toolboxes = Toolboxes(
-            self.config.tool_limits, self.config.tools, tools, offer.tools.values(), {"mcp": self.config.mcp}
+            self.config.tool_limits,
+            self.config.tools,
+            tools,
+            offer.tools.values(),
+            {"mcp": self.config.mcp, "openapi": self.config.openapi},
         )
         self._store = late_store(offer.stores, self.config.store)
         self._storage = storage or (MemoryStorage() if self.config.store is None else self._store)
@@ -173,6 +177,14 @@ class Host:
     async def ask(self, agent: AgentConfig, question: str | Question, **more: Any) -> Outcome:
         """Puts one question to an agent and gives the outcome; a failure is in the outcome. Takes what `run` takes."""
         return await self.run(agent, question, **more).wait()
+
+    async def remembers(self) -> bool:
+        """Whether a question that names a conversation and has no history gets its earlier turns; opens the store.
+
+        Raises:
+            StoreError: The store cannot be opened.
+        """
+        return await self._memory.works()
 
     @property
     def layers(self) -> tuple[Layer, ...]:

@@ -19,6 +19,10 @@ class EarlierTurns(Protocol):
         """The newest turns of a user's conversation that fit."""
         ...
 
+    async def remembers(self) -> bool:
+        """Whether there can be any."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -31,6 +35,14 @@ class Memory:
 
     turns: EarlierTurns | None
     settings: MemorySettings
+
+    async def works(self) -> bool:
+        """Whether questions get earlier turns here.
+
+        Raises:
+            StoreError: The store cannot be opened.
+        """
+        return self.turns is not None and await self.turns.remembers()
 
     async def recalled(self, question: Question, model: ModelInfo) -> Question:
         """The question with the earlier turns of its conversation and user, unless it brings a history of its own.

@@ -39,6 +39,9 @@ class Shelf:
         self.asked.append((conversation_id, user_id, window))
         return Conversation(HELLO, 1)
 
+    async def remembers(self) -> bool:
+        return True
+
 
 def section(folder: Path) -> StoreSection:
     return StoreSection.model_validate({"url": f"sqlite:///{folder}/records.db"})
@@ -78,7 +81,7 @@ async def test_a_history_of_ones_own_wins(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("other", [{"user_id": "eve"}, {"conversation_id": "other"}, {"conversation_id": None}])
 async def test_nobody_gets_the_turns_of_another_user_or_conversation(tmp_path: Path, other: dict[str, Any]) -> None:
-    mine = {"user_id": "ada", "conversation_id": "c"}
+    mine: dict[str, Any] = {"user_id": "ada", "conversation_id": "c"}
     async with ModelServer([text_turn("One."), text_turn("Two.")]) as server:
         await told(server, Question("First?", **mine), store=section(tmp_path))
         await told(server, Question("Second?", **(mine | other)), store=section(tmp_path))

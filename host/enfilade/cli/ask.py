@@ -58,4 +58,5 @@ def _asked(question: str, options: AskOptions, sink: Sink, signals: Signals) -> 
 async def _outcome(setup: Setup, text: str, sink: Sink) -> Outcome:
     async with Host(setup.config, further=setup.candidates) as host:
         agent = await ready_agent(host, setup)
-        return await answered(host, agent, Question(text, seconds=setup.seconds), sink)
+        question = Question(text, conversation_id=setup.conversation, seconds=setup.seconds)
+        return await answered(host, agent, question, sink)

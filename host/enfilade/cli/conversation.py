@@ -5,6 +5,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Mapping
+from uuid import uuid4
 
 from enfilade.briefing import Question
 from enfilade.cli.answer import ReadyAgent, answered, ready_agent
@@ -20,12 +21,14 @@ from enfilade.cli.signals import Interrupted, Signals
 from enfilade.cli.text_sink import TextSink
 from enfilade.cli.usage import CommandLineError
 from enfilade.host import Host
+from enfilade.layers.kinds import records_runs
 from enfilade.outcome import Status
 from enfilade_sdk.errors import EnfiladeError
 from enfilade_sdk.prompts import AssistantMessage, PromptMessage, UserMessage
 
 _COMMAND = re.compile(r"/[a-zA-Z]+")
 _PROMPT = "> "
+_ID_CHARACTERS = 12
 _HELP = """/reset  forget the conversation so far
 /exit   end (so does Ctrl-D)
 /help   show this
@@ -49,18 +52,19 @@ def chat(options: AskOptions) -> int:
 
 
 def _held(setup: Setup, screen: Screen, loop: LoopThread, signals: Signals) -> int:
-    async def opened() -> tuple[Host, ReadyAgent]:
+    async def opened() -> tuple[Host, ReadyAgent, bool]:
         host = Host(setup.config, further=setup.candidates)
         try:
             await host.__aenter__()
-            return host, await ready_agent(host, setup)
+            recalls = records_runs(setup.config) and await host.remembers()
+            return host, await ready_agent(host, setup), recalls
         except BaseException:
             await host.aclose()
             raise
 
-    host, agent = loop.finish(opened(), signals)
+    host, agent, recalls = loop.finish(opened(), signals)
     try:
-        return _Conversation(host, agent, setup.seconds, screen, loop, signals).hold()
+        return _Conversation(host, agent, setup, recalls, screen, loop, signals).hold()
     finally:
         loop.finish(host.aclose(), signals)
 
@@ -70,14 +74,18 @@ class _Conversation:
         self,
         host: Host,
         agent: ReadyAgent,
-        seconds: float | None,
+        setup: Setup,
+        recalls: bool,
         screen: Screen,
         loop: LoopThread,
         signals: Signals,
     ) -> None:
         self._host = host
         self._agent = agent
-        self._seconds = seconds
+        self._seconds = setup.seconds
+        self._recorded = records_runs(setup.config)
+        self._recalls = recalls
+        self._id = setup.conversation or (_new_id() if self._recorded else None)
         self._screen = screen
         self._loop = loop
         self._signals = signals
@@ -94,6 +102,8 @@ class _Conversation:
 
     def hold(self) -> int:
         """Answers line after line until there are no more."""
+        if self._recorded:
+            self._screen.note(f"this is conversation {self._id}; chat --conversation {self._id} goes on with it later")
         if self._typed:
             self._screen.note(f"{self._agent.strategy} with {self._agent.model}; /help lists the commands, /exit ends.")
         while (line := self._line()) is not None and self._goes_on(line):
@@ -144,7 +154,8 @@ class _Conversation:
         return decoded(data, "a line of standard input")
 
     def _answer(self, text: str) -> None:
-        question = Question(text, history=tuple(self._history), seconds=self._seconds)
+        history = () if self._recalls else tuple(self._history)  # the host reads recorded turns, tool rounds included
+        question = Question(text, conversation_id=self._id, history=history, seconds=self._seconds)
         work = answered(self._host, self._agent, question, TextSink(self._screen))
         try:
             outcome = self._loop.finish(work, self._signals, forgiving=self._typed)
@@ -153,10 +164,10 @@ class _Conversation:
                 raise
             self._stopped_once = True
             return
-        if outcome.status is Status.SUCCEEDED:
-            self._history += [UserMessage(content=text), AssistantMessage(content=outcome.answer)]
-        else:
+        if outcome.status is not Status.SUCCEEDED:
             self._failed = True
+        elif not self._recalls:
+            self._history += [UserMessage(content=text), AssistantMessage(content=outcome.answer)]
 
     def _fail(self, error: EnfiladeError) -> None:
         self._failed = True
@@ -165,6 +176,9 @@ class _Conversation:
     def _reset(self) -> bool:
         self._history.clear()
         self._screen.note("the conversation so far is forgotten")
+        if self._recorded:
+            self._id = _new_id()
+            self._screen.note(f"the former one stays in the records; this is conversation {self._id}")
         return True
 
     def _help(self) -> bool:
@@ -174,3 +188,7 @@ class _Conversation:
     def _unknown(self, text: str) -> bool:
         self._screen.note(f"there is no command {text}; the commands are: {', '.join(self._commands)}")
         return True
+
+
+def _new_id() -> str:
+    return uuid4().hex[:_ID_CHARACTERS]

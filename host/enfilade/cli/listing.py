@@ -18,11 +18,16 @@ def print_json(value: Any) -> None:
 
 def print_table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
     """Prints a line for each row under a line of headings; what a row lacks is `-`."""
+    click.echo(table(columns, rows), nl=False)
+
+
+def table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    """A line for each row under a line of headings; what a row lacks is `-`."""
     cells = [[_cell(row.get(column)) for column in columns] for row in rows]
     lines = [[column.upper() for column in columns], *cells]
     widths = [max(len(line[place]) for line in lines) for place in range(len(columns))]
-    for line in lines:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    padded = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
+    return "".join(f"{line.rstrip()}\n" for line in padded)
 
 
 def _cell(value: Any) -> str:

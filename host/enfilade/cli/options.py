@@ -27,6 +27,8 @@ class AskOptions:
         agent: An agent file.
         isolation: `process` or `inprocess`.
         timeout: Seconds for one question.
+        record: Whether runs are recorded though nothing else asks for it.
+        conversation: The conversation to go on with; its runs are recorded.
         verbose: Whether logs are shown.
         json: Whether JSON Lines are printed.
     """
@@ -43,6 +45,8 @@ class AskOptions:
     agent: Path | None = None
     isolation: str | None = None
     timeout: float | None = None
+    record: bool = False
+    conversation: str | None = None
     verbose: bool = False
     json: bool = False
 
@@ -75,6 +79,10 @@ _OPTIONS = (
                  "process of its own (the default), or in this one, for code you trust."),
     click.option("--timeout", metavar="SECONDS", type=click.FloatRange(min=0, min_open=True),
                  help="How long one question may take."),
+    click.option("--record", is_flag=True, help="Write the run down; 'enfilade runs' shows it. Where the configuration "
+                 "has a [store], every run is."),
+    click.option("--conversation", metavar="ID", help="Go on with a conversation, or begin one: its earlier turns come "
+                 "from the records. Implies --record."),
     click.option("-v", "--verbose", is_flag=True, help="Show the logs of the host and what plugins print."),
 )  # fmt: skip
 

@@ -11,6 +11,7 @@ from enfilade.candidate import Candidate
 from enfilade.cli.candidates import is_target, target_candidate
 from enfilade.cli.mcp_servers import given_servers
 from enfilade.cli.options import AskOptions
+from enfilade.cli.recorded import conversation_of, with_records
 from enfilade.cli.usage import CommandLineError
 from enfilade.config import Config, faults_of, load_config
 from enfilade.models.settings import ModelSettings
@@ -28,6 +29,7 @@ class Setup:
         candidates: Plugins beside those that the host finds itself.
         params: `KEY=VALUE` texts for the strategy, which has to be opened to read them.
         seconds: The time of one question; None leaves it to the configuration.
+        conversation: The conversation that the questions belong to; None for none.
     """
 
     config: Config
@@ -35,6 +37,7 @@ class Setup:
     candidates: tuple[Candidate, ...]
     params: tuple[str, ...] = ()
     seconds: float | None = None
+    conversation: str | None = None
 
 
 def setup_of(options: AskOptions) -> Setup:
@@ -44,14 +47,14 @@ def setup_of(options: AskOptions) -> Setup:
         ConfigError: A file cannot be used; every fault is named with its place.
         CommandLineError: An option cannot be used.
     """
-    config = _with_isolation(load_config(), options)
+    config = with_records(_with_isolation(load_config(), options), options)
     servers = given_servers(options.mcp, config.mcp)
     config = config.model_copy(update={"mcp": {**config.mcp, **servers}})
     agent = _agent(options, [*options.tools, *(f"mcp:{name}" for name in servers)])
     config = _with_endpoint(config, agent, options)
     strategy = agent.strategy or config.default_strategy
     candidates = (target_candidate(strategy, config.isolation),) if is_target(strategy) else ()
-    return Setup(config, agent, candidates, options.params, options.timeout)
+    return Setup(config, agent, candidates, options.params, options.timeout, conversation_of(options))
 
 
 def _agent(options: AskOptions, tools: Sequence[str]) -> AgentConfig:

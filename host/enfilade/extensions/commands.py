@@ -5,6 +5,7 @@ from typing import Final
 COMMANDS: Final = {
     "run": "enfilade.cli.commands.run:run",
     "chat": "enfilade.cli.commands.chat:chat",
+    "runs": "enfilade.cli.commands.runs:runs",
     "plugins": "enfilade.cli.commands.plugins:plugins",
     "models": "enfilade.cli.commands.models:models",
     "tools": "enfilade.cli.commands.tools:tools",

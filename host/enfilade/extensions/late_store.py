@@ -57,6 +57,14 @@ class LateStore:
             return Conversation()
         return await store.conversation(conversation_id, user_id=user_id, window=window)
 
+    async def remembers(self) -> bool:
+        """Whether the store can rebuild conversations.
+
+        Raises:
+            StoreError: The store cannot be opened.
+        """
+        return isinstance(await self.opened(), RememberingStore)
+
     async def aclose(self) -> None:
         """Closes the store, if it was opened."""
         async with self._turn:
