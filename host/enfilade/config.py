@@ -15,6 +15,7 @@ from enfilade.models.settings import ModelSettings
 from enfilade.tools.entry import ToolEntry
 from enfilade.tools.limits import ToolLimits
 from enfilade.tools.mcp.settings import McpSettings
+from enfilade.tools.openapi.settings import OpenApiSettings
 
 PREFIX = "ENFILADE_"
 """Variables that overlay the file: `ENFILADE_DEFAULT_MODEL`, `ENFILADE_MODELS__NAME__BASE_URL`, ..."""
@@ -158,6 +159,7 @@ class Config(_Section):
         plugins: Settings of plugins by name.
         tools: Tool entries by name, for `-t NAME` and agents.
         mcp: MCP servers by name, for `-t mcp:NAME` and agents.
+        openapi: HTTP interfaces with an OpenAPI document by name, for `-t openapi:NAME` and agents.
         limits: Bounds on every run.
         tool_limits: What tool calls may cost.
         layers: What stands around runs and their calls, the outermost first; None is the layer `limits` with its
@@ -176,6 +178,7 @@ class Config(_Section):
     plugins: dict[str, PluginSettings] = Field(default_factory=dict)
     tools: dict[str, ToolEntry] = Field(default_factory=dict)
     mcp: dict[str, McpSettings] = Field(default_factory=dict)
+    openapi: dict[str, OpenApiSettings] = Field(default_factory=dict)
     limits: Limits = Field(default_factory=Limits)
     tool_limits: ToolLimits = Field(default_factory=ToolLimits)
     layers: tuple[LayerSettings, ...] | None = None

@@ -11,15 +11,17 @@ import signal
 from collections.abc import Callable, Mapping
 from typing import cast
 
+from enfilade.isolation.directory import make_directory, remove_directory
 from enfilade.isolation.environment import ALLOWED
 from enfilade.isolation.exit_code import in_words
+from enfilade.isolation.guardian import MARK, end_strays
 from enfilade.isolation.output import OutputTail
 from enfilade.isolation.pipes import STDERR, STDIN, STDOUT
 from enfilade.isolation.process import DRAIN_SECONDS, StopTimes
 from enfilade.isolation.watch import Watch
 from enfilade.tools.mcp.process import ProcessSpec
 
-INHERITED = (*ALLOWED, "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR")
+INHERITED = (*ALLOWED, "PATH", "HOME", "USER", "LOGNAME", "SHELL")
 """Variables taken over from the host: what a program needs to be found and to find its caches; none is a secret."""
 
 STOP_TIMES = StopTimes(shutdown=0, stdin=1.0, terminate=1.0)
@@ -46,18 +48,24 @@ class Companions:
             ended: Called once when it has ended, or has closed its stdout: it says nothing any more.
 
         Raises:
+            LaunchError: There is no place for its private directory.
             OSError: There is no such program or folder, or it may not be started.
             ValueError: An argument or variable holds a NUL character.
         """
-        companion = Companion(spec, self._watch, take, ended)
-        await asyncio.get_running_loop().subprocess_exec(
-            lambda: companion,
-            *spec.command,
-            env=companion_environment(spec.environment),
-            cwd=spec.folder,
-            start_new_session=True,
-        )
-        self._watch.add(companion.pid, "")
+        directory = make_directory()
+        companion = Companion(spec, directory, self._watch, take, ended)
+        try:
+            await asyncio.get_running_loop().subprocess_exec(
+                lambda: companion,
+                *spec.command,
+                env=companion_environment(directory, spec.environment),
+                cwd=spec.folder,
+                start_new_session=True,
+            )
+        except BaseException:
+            remove_directory(directory)
+            raise
+        self._watch.add(companion.pid, directory)
         return companion
 
     async def close(self) -> None:
@@ -69,8 +77,14 @@ class Companion(asyncio.SubprocessProtocol):
     """One started program. Whoever has it must `stop` it."""
 
     def __init__(
-        self, spec: ProcessSpec, watch: Watch, take: Callable[[bytes], float], ended: Callable[[], None]
+        self,
+        spec: ProcessSpec,
+        directory: str,
+        watch: Watch,
+        take: Callable[[bytes], float],
+        ended: Callable[[], None],
     ) -> None:
+        self._directory = directory
         self._watch = watch
         self._take = take
         self._ended = ended
@@ -113,7 +127,7 @@ class Companion(asyncio.SubprocessProtocol):
         return f"{in_words(self._running.get_returncode())}{said}"
 
     async def stop(self) -> None:
-        """Ends it with its whole group, step by step, and reaps it."""
+        """Ends it with everything it has started, step by step, and reaps it."""
         try:
             self._close_stdin()
             if not await self._exited_within(STOP_TIMES.stdin):
@@ -122,8 +136,10 @@ class Companion(asyncio.SubprocessProtocol):
         finally:
             self._signal(signal.SIGKILL)
             await self._exited.wait()
-            self._running.close()  # a grandchild outside the group may hold the pipes; let go of our ends
+            end_strays([self._directory])
+            self._running.close()  # should a stray hold the pipes all the same: let go of our ends
             self._watch.remove(self.pid)
+            remove_directory(self._directory)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called when it was started."""
@@ -208,9 +224,15 @@ class _MaskedTail(OutputTail):
         super()._keep(raw)
 
 
-def companion_environment(given: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a companion: a few variables of the host's, and those that the operator set for it."""
-    return {name: os.environ[name] for name in INHERITED if name in os.environ} | dict(given)
+def companion_environment(directory: str, given: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a companion.
+
+    Args:
+        directory: Its private directory, for its temporary files; by its name what it has started is known.
+        given: Variables that the operator set for it; they win.
+    """
+    inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    return inherited | {"TMPDIR": directory} | dict(given) | {MARK: directory}
 
 
 def _resume(pipe: asyncio.ReadTransport) -> None:
