@@ -207,9 +207,14 @@ class Host:
         """
         model = self._model_of(agent)
         self.gateway.warm(model)
-        admitted = await self.open(self._strategy_of(agent, tools=self.gateway.info(model).tools))
-        await self._toolboxes.engine(agent.tools)
-        return admitted
+        strategy = self._strategy_of(agent, tools=self.gateway.info(model).tools)
+        try:
+            async with asyncio.TaskGroup() as both:  # the tools are read while the plugin's process starts
+                opening = both.create_task(self.open(strategy))
+                both.create_task(self._toolboxes.engine(agent.tools))
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        return opening.result()
 
     def resolve(self, name: str, agent: AgentConfig | None = None) -> ResolvedStrategy:
         """A strategy as the structural contract has it, with the model and tools of an agent.
