@@ -87,9 +87,9 @@ async def test_the_storage_keeps_and_forgets(runner: Runner, form: str) -> None:
     assert hatch.stored == {}
 
 
-async def test_a_refused_call_raises_its_error_and_the_run_goes_on(runner: Runner) -> None:
+async def test_what_was_not_granted_is_refused_and_the_run_goes_on(runner: Runner) -> None:
     assert await texts(runner, "Refused") == [
-        "ToolNotFoundError: there is not a tool named forbidden",
+        "True there is not a tool named forbidden",
         "ModelFailedError: this run was not granted that model",
         "went on",
     ]

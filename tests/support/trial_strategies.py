@@ -135,14 +135,15 @@ class UseToolBlocking(Trial):
 
 
 class Refused(Trial):
-    """Tells what a refused call raises, and goes on."""
+    """Tells what comes of calls that were not granted, and goes on."""
 
     async def invoke(self, *, session: Session) -> AsyncIterator[str]:
-        for call in (session.tools.invoke("forbidden", {}), session.model.invoke([], model="forbidden")):
-            try:
-                await call
-            except EnfiladeError as error:
-                yield f"{type(error).__name__}: {error}"
+        result = await session.tools.invoke("forbidden", {})
+        yield f"{result.is_error} {result.text}"
+        try:
+            await session.model.invoke([], model="forbidden")
+        except EnfiladeError as error:
+            yield f"{type(error).__name__}: {error}"
         yield "went on"
 
 

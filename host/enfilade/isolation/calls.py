@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import aclosing
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final
 
 from enfilade.isolation.credit import Credit
 from enfilade_sdk import codec
@@ -31,7 +31,6 @@ CALLS: Final = frozenset({"model_call", "tool_call", "storage_call", "cancel_cal
 """The kinds of items that open, feed or close a call."""
 
 Answer = Coroutine[Any, Any, None]
-T = TypeVar("T")
 
 
 class GuestCalls:
@@ -125,7 +124,7 @@ class GuestCalls:
 
     async def _model(self, call: pb.ModelCall, credit: Credit) -> None:
         call_id = call.call_id
-        async with aclosing(_closable(self._hatch.model(codec.model_request_from_wire(call)))) as answers:
+        async with aclosing(self._hatch.model(codec.model_request_from_wire(call))) as answers:
             async for answer in answers:
                 if isinstance(answer, ModelResult):
                     done = pb.HostItem(model_done=codec.result_to_wire(call_id, answer))
@@ -136,7 +135,7 @@ class GuestCalls:
 
     async def _tool(self, call: pb.ToolCall, credit: Credit) -> None:
         call_id = call.call_id
-        async with aclosing(_closable(self._hatch.tool(codec.tool_request_from_wire(call)))) as answers:
+        async with aclosing(self._hatch.tool(codec.tool_request_from_wire(call))) as answers:
             async for answer in answers:
                 if isinstance(answer, ToolResult):
                     done = pb.HostItem(tool_done=codec.tool_result_to_wire(call_id, answer))
@@ -167,8 +166,3 @@ class GuestCalls:
                 f"{what} of {size} bytes is over the limit of {self._max_item_bytes} bytes for one item"
             )
         return size
-
-
-def _closable(answers: AsyncIterator[T]) -> AsyncGenerator[T, None]:
-    """What a hatch gives is a generator: closing it cancels the call."""
-    return cast(AsyncGenerator[T, None], answers)
