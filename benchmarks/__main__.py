@@ -9,7 +9,7 @@ from pathlib import Path
 
 import grpc
 
-from benchmarks import agent_run, crowd, lag, tools, transport
+from benchmarks import agent_run, crowd, installed, lag, tools, transport
 from benchmarks.figure import HEADER, Figure
 
 BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
@@ -21,6 +21,7 @@ BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "lag": lag.token_lag,
     "tools": tools.slow_tools,
     "agent": agent_run.agent_run,
+    "installed": installed.installed_plugins,
 }
 BEGIN, END = "<!-- table -->", "<!-- end of table -->"
 

@@ -1,8 +1,11 @@
 """`enfilade plugins add` and `update`."""
 
-from collections.abc import Callable, Coroutine
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from importlib import import_module
 from typing import Any
 
+from enfilade.candidate import Candidate
 from enfilade.cli.exit_code import DONE, USAGE
 from enfilade.cli.failure import exit_code_of, failure_text
 from enfilade.cli.install_options import InstallOptions
@@ -10,26 +13,27 @@ from enfilade.cli.install_progress import InstallProgress
 from enfilade.cli.logs import show_logs
 from enfilade.cli.loop_thread import LoopThread
 from enfilade.cli.plugin_entry import entry_json, failure_json, strategies_text
-from enfilade.cli.plugin_opener import PluginOpener
 from enfilade.cli.screen import RED, Screen
 from enfilade.cli.signals import Interrupted, Signals
 from enfilade.cli.usage import CommandLineError
-from enfilade.config import load_config
+from enfilade.config import Config, load_config
 from enfilade.environments.entry import PluginEntry
 from enfilade.environments.errors import SpecError
+from enfilade.environments.order import Opener
 from enfilade.environments.sources import Sources
 from enfilade.environments.spec import parse_spec
 from enfilade.environments.store import PluginStore
+from enfilade_sdk.contract import StrategyDescription
 from enfilade_sdk.errors import EnfiladeError
 
-_Work = Callable[[PluginStore, PluginOpener, InstallProgress], Coroutine[Any, Any, tuple[PluginEntry, str]]]
+_Work = Callable[[PluginStore, Opener, InstallProgress], Coroutine[Any, Any, tuple[PluginEntry, str]]]
 """What is to be done; gives the plugin and what to tell of it."""
 
 
 def add(spec: str, options: InstallOptions) -> int:
     """Installs a plugin and tells which strategies it brings; gives the exit code."""
 
-    async def work(store: PluginStore, opener: PluginOpener, progress: InstallProgress) -> tuple[PluginEntry, str]:
+    async def work(store: PluginStore, opener: Opener, progress: InstallProgress) -> tuple[PluginEntry, str]:
         entry = await store.add(spec, opener, python=options.python, allow_build=options.allow_build, progress=progress)
         return entry, f"{entry.name} {entry.version} is installed"
 
@@ -39,7 +43,7 @@ def add(spec: str, options: InstallOptions) -> int:
 def update(name: str, source: str | None, options: InstallOptions) -> int:
     """Installs a plugin anew and tells from which version to which; gives the exit code."""
 
-    async def work(store: PluginStore, opener: PluginOpener, progress: InstallProgress) -> tuple[PluginEntry, str]:
+    async def work(store: PluginStore, opener: Opener, progress: InstallProgress) -> tuple[PluginEntry, str]:
         plugin, spec = _wanted(name, source)
         old = store.entry(plugin).version
         entry = await store.update(
@@ -73,9 +77,9 @@ def _done(work: _Work, options: InstallOptions) -> int:
     store = PluginStore(sources=Sources(options.find_links, no_index=options.no_index))
     before = store.revision()
     try:
-        opener, progress = PluginOpener(load_config()), InstallProgress(screen, verbose=options.verbose)
+        job = _with_opener(work, store, InstallProgress(screen, verbose=options.verbose), load_config())
         with Signals() as signals, LoopThread() as loop:
-            entry, told = loop.finish(work(store, opener, progress), signals)
+            entry, told = loop.finish(job, signals)
     except Interrupted:
         if store.revision() == before:
             screen.note("interrupted; nothing was changed")
@@ -87,3 +91,16 @@ def _done(work: _Work, options: InstallOptions) -> int:
         return USAGE if isinstance(error, SpecError) else exit_code_of(error)
     screen.say(entry_json(entry) if options.as_json else f"{told}, with the {strategies_text(entry)}\n")
     return DONE
+
+
+async def _with_opener(
+    work: _Work, store: PluginStore, progress: InstallProgress, config: Config
+) -> tuple[PluginEntry, str]:
+    """Does the work; what opens plugins is imported meanwhile, for it takes as long as the tools do."""
+    imported = asyncio.ensure_future(asyncio.to_thread(import_module, "enfilade.cli.plugin_opener"))
+
+    async def opener(candidate: Candidate) -> Sequence[StrategyDescription]:
+        opened: Sequence[StrategyDescription] = await (await imported).PluginOpener(config)(candidate)
+        return opened
+
+    return await work(store, opener, progress)

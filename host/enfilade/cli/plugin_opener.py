@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 
 from enfilade.candidate import Candidate
 from enfilade.config import Config, PluginSettings
 from enfilade.environments.entry import plugin_key
 from enfilade.environments.held import HeldRunner
-from enfilade.extensions.launchers import Launchers
-from enfilade.extensions.loading import Extensions
+from enfilade.errors import ConfigError, near_matches
+from enfilade.hookspecs import Launching
+from enfilade.isolation.launcher import Launcher
 from enfilade_sdk.contract import StrategyDescription
 
 
@@ -30,12 +32,27 @@ class PluginOpener:
         """
         chosen = self._settings.get(plugin_key(candidate.plugin), PluginSettings())
         candidate = replace(candidate, environment=chosen.environment, start_timeout=chosen.start_timeout)
-        launchers = Launchers(Extensions.installed().offer.launchers, {candidate.plugin: chosen})
-        runner = launchers.runner(candidate)
+        launching = _launching(chosen.launcher)
+        runner = launching.guest(candidate)
         if candidate.own_environment is not None:
             runner = HeldRunner(runner, candidate.plugin, candidate.own_environment)
         try:
             return await runner.describe()
         finally:
             await runner.stop()
-            await launchers.close()
+            await launching.close()
+
+
+def _launching(name: str) -> Launching:
+    """The way to bring a plugin to life that its settings name; the host's own does not need the extensions loaded.
+
+    Raises:
+        ConfigError: There is no such way.
+    """
+    if name in ("", "process"):
+        return Launcher()
+    kinds = import_module("enfilade.extensions.loading").Extensions.installed().offer.launchers
+    if name not in kinds:
+        raise ConfigError(f"launcher: there is no launcher {name!r}; {near_matches(name, kinds)}")
+    made: Launching = kinds[name].make()
+    return made
