@@ -1,13 +1,17 @@
 """What docs/records.md shows is run as it stands."""
 
 import re
+import shlex
 import sqlite3
 import tomllib
 from contextlib import closing
 from pathlib import Path
 
+import click
 import pytest
 
+from enfilade.cli.program import enfilade
+from enfilade.config import MemorySettings
 from enfilade.store.schema import make_tables
 from enfilade.store.settings import StoreSettings
 
@@ -42,10 +46,28 @@ def test_the_examples_run_in_order_and_print_what_is_said(
 
 
 def test_the_settings_are_all_there_are_and_those_that_hold_anyway() -> None:
-    (text,) = blocks("toml")
-    shown = tomllib.loads(text)["store"]
+    shown = tomllib.loads(blocks("toml")[0])["store"]
     assert set(shown) == set(StoreSettings.model_fields)
     assert StoreSettings(**shown).model_dump(exclude={"url"}) == StoreSettings().model_dump(exclude={"url"})
+
+
+def test_the_settings_of_the_memory_are_all_there_are() -> None:
+    shown = tomllib.loads(blocks("toml")[1])["memory"]
+    assert set(shown) == set(MemorySettings.model_fields)
+    assert MemorySettings(**shown).model_dump() == shown
+
+
+def test_every_command_that_is_shown_is_understood() -> None:
+    words = [shlex.split(line, comments=True) for block in blocks("console") for line in block.splitlines()]
+    assert {tuple(line[1:3]) for line in words} >= {("enfilade", "chat"), ("enfilade", "runs")}
+    for line in words:
+        command: click.Command | None = enfilade
+        left = line[2:]
+        while isinstance(command, click.Group):
+            name, *left = left
+            command = command.get_command(click.Context(command), name)
+        assert command is not None, line
+        command.make_context(line[-1], left)
 
 
 def test_every_table_is_named() -> None:

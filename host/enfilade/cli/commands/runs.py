@@ -16,11 +16,11 @@ _STORE = click.option(
     metavar="URL",
     help="Where the records are: sqlite:///FILE or postgresql+asyncpg://... It takes the place of what [store] says.",
 )
-_STATES = ("running", "succeeded", "failed", "cancelled", "interrupted")
+STATES = ("running", "succeeded", "failed", "cancelled", "interrupted")
 """Those of `enfilade.store.state.State`, which help does not load; a test compares the two."""
 
 _LIST_OPTIONS = (
-    click.option("--status", type=click.Choice(_STATES), help="Only runs that stand so."),
+    click.option("--status", type=click.Choice(STATES), help="Only runs that stand so."),
     click.option("--strategy", metavar="NAME", help="Only runs of this strategy."),
     click.option("--user", metavar="ID", help="Only runs of this user."),
     click.option("--conversation", metavar="ID", help="Only runs of this conversation."),
