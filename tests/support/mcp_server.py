@@ -456,6 +456,15 @@ class FutureOnly(Stateless):
         self.answer(message, {"supportedVersions": ["2099-01-01"], "capabilities": {}})
 
 
+class Documented(Good):
+    """Has the tools that the documents speak of."""
+
+    listed: ClassVar[list[Any]] = [tool("list_directory"), tool("read_text_file"), tool("echo")]
+
+    def on_tools_call(self, message: Json) -> None:
+        self.text(message, "tides.pdf")
+
+
 class NoTools(Good):
     """Has prompts and no tools."""
 
