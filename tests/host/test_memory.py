@@ -10,6 +10,7 @@ from enfilade.agent import AgentConfig
 from enfilade.briefing import Question
 from enfilade.config import Config, LayerSettings, MemorySettings, StoreSection
 from enfilade.discovery.entry_points import installed_candidates
+from enfilade.extensions.late_store import LateStore
 from enfilade.extensions.loading import Extensions
 from enfilade.host import Host
 from enfilade.layers.kinds import layers_of, records_runs
@@ -139,6 +140,24 @@ async def test_half_of_the_models_window_bounds_what_no_setting_bounds(
 async def test_without_records_nothing_is_remembered() -> None:
     question = Question("Well?", conversation_id="c")
     assert await Memory(None, MemorySettings()).recalled(question, ModelInfo()) is question
+
+
+async def test_a_store_that_cannot_rebuild_conversations_brings_no_earlier_turns() -> None:
+    class Sheet:
+        """A store of an extension with the least that one has."""
+
+        records = values = None
+
+        async def aclose(self) -> None:
+            pass
+
+    async def opened() -> Any:
+        return Sheet()
+
+    memory = Memory(LateStore(opened), MemorySettings())
+    question = Question("Well?", conversation_id="c")
+    assert not await memory.works()
+    assert (await memory.recalled(question, ModelInfo())).history == ()
 
 
 @pytest.mark.parametrize(
