@@ -1,28 +1,14 @@
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from enfilade.admission import Runner
-from enfilade.candidate import Candidate, Offer
 from enfilade.inprocess import InProcess
 from enfilade.isolation.launcher import Launcher
 from enfilade.isolation.process import StopTimes
-from tests.support import trial_strategies
 from tests.support.leftovers import nothing_left
-
-SUPPORT = str(Path(trial_strategies.__file__).parent)
-NAMES = [
-    name
-    for name, value in vars(trial_strategies).items()
-    if isinstance(value, type) and issubclass(value, trial_strategies.Trial) and value is not trial_strategies.Trial
-]
-
-
-def trial_candidate(plugin: str = "trial") -> Candidate:
-    offers = tuple(Offer(name, f"trial_strategies:{name}") for name in NAMES)
-    return Candidate(plugin=plugin, offers=offers, paths=(SUPPORT,), start_timeout=30)
+from tests.support.trial_run import trial_candidate
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module", params=["inprocess", "isolated"])

@@ -179,19 +179,3 @@ async def test_a_call_left_open_at_the_end_is_given_up(runner: Runner) -> None:
     assert await texts(runner, "Abandon", hatch) == ["begun"]
     assert (hatch.open, hatch.ended) == (0, 1)
     assert await events(runner) == ["RunCancelled"]
-
-
-async def test_a_tool_result_over_the_limit_is_an_error_and_the_run_goes_on(runner: Runner) -> None:
-    if type(runner).__name__ == "InProcess":
-        pytest.skip("nothing crosses a wire here; the tool engine limits results")
-    with pytest.raises(Exception, match=r"a tool's result of 67108\d+ bytes is over the limit of 8388608 bytes"):
-        await messages(runner, "UseTool", TrialHatch(tool=says("x" * (64 * MIB))), tool="tool")
-    assert await texts(runner, "UseTool", TrialHatch(tool=says("fine")), tool="tool") == []
-
-
-@pytest.mark.parametrize("kind", ["prompt", "arguments"])
-async def test_a_call_over_the_limit_is_refused_before_it_is_sent(runner: Runner, kind: str) -> None:
-    if type(runner).__name__ == "InProcess":
-        pytest.skip("nothing crosses a wire here")
-    with pytest.raises(Exception, match=r"a (model|tool) call of \d+ bytes is over the limit of 8388608 bytes"):
-        await messages(runner, "Large", TrialHatch(Chunks(1), echo=says("x")), kind=kind, size=20 * MIB)

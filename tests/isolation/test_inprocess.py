@@ -8,8 +8,7 @@ import pytest
 
 from enfilade.inprocess import InProcess
 from enfilade_sdk.errors import EnfiladeError
-from tests.isolation.conftest import trial_candidate
-from tests.support.trial_run import begin, noted, part, texts
+from tests.support.trial_run import begin, noted, part, texts, trial_candidate
 
 
 async def test_a_generator_that_sleeps_is_left_to_itself_after_the_grace(caplog: pytest.LogCaptureFixture) -> None:

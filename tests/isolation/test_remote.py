@@ -22,14 +22,12 @@ from enfilade_sdk.errors import GuestDiedError
 from enfilade_sdk.serving.server import HEALTH_SERVING
 from enfilade_wire.v1 import strategy_pb2 as pb
 from enfilade_wire.v1.strategy_pb2_grpc import StrategyPluginStub
+from tests.support import trial_run
 from tests.support.served_plugin import Certificates, refused, served
 from tests.support.trial_hatch import Chunks, TrialHatch, hang, says
 from tests.support.trial_run import begin, events, messages, part, texts
 
-OFFERS = (
-    "Kinds=trial_strategies:Kinds",
-    *(f"trial_strategies:{name}" for name in ("Ask", "Recall", "TickBlocking", "UseTool", "Wait", "Deaf")),
-)
+OFFERS = [f"{offer.name}={offer.target}" for offer in trial_run.OFFERS]
 
 
 @asynccontextmanager

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import trustme
 
-SUPPORT = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
 SECONDS = 20.0
 
 
 @asynccontextmanager
 async def served(*arguments: str) -> AsyncIterator[str]:
     """Serves until the end of the block; gives the address it says it listens at."""
-    command = [sys.executable, "-m", "enfilade_sdk.serving", f"--path={SUPPORT}", *arguments]
+    command = [sys.executable, "-m", "enfilade_sdk.serving", f"--path={ROOT}", *arguments]
     process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
     assert process.stdout is not None
     try:
@@ -33,7 +33,7 @@ async def served(*arguments: str) -> AsyncIterator[str]:
 
 async def refused(*arguments: str) -> str:
     """Tries to serve; gives what the failure is told by."""
-    command = [sys.executable, "-m", "enfilade_sdk.serving", f"--path={SUPPORT}", *arguments]
+    command = [sys.executable, "-m", "enfilade_sdk.serving", f"--path={ROOT}", *arguments]
     process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE)
     out, error = await asyncio.wait_for(process.communicate(), SECONDS)
     assert (process.returncode, out) == (1, b"")

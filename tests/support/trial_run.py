@@ -3,12 +3,29 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 from enfilade.admission import Runner
+from enfilade.candidate import Candidate, Offer
 from enfilade_sdk.invocation import Invocation
 from enfilade_sdk.messages import MessageType, TextPayload, ToolInvokeMessage
+from tests.support import trial_callers, trial_endings, trial_strategies
 from tests.support.trial_hatch import TrialHatch
+
+ROOT = Path(__file__).parents[2]
+OFFERS = tuple(
+    Offer(name, f"{module.__name__}:{name}")
+    for module in (trial_strategies, trial_callers, trial_endings)
+    for name, value in vars(module).items()
+    if isinstance(value, type) and trial_strategies.Trial in value.__bases__ and value.__module__ == module.__name__
+)
+"""All strategies on trial, by the names of their classes."""
+
+
+def trial_candidate() -> Candidate:
+    """A plugin that offers them."""
+    return Candidate(plugin="trial", offers=OFFERS, paths=(str(ROOT),), start_timeout=30)
 
 
 def begin(
