@@ -131,3 +131,18 @@ async def test_the_doctor_looks_at_installed_plugins_and_at_a_list_that_cannot_b
     assert "installed plugins cannot be listed: " in asked.err
     assert (await operator.command("run", "What is 6 * 7?", "-t", "calculator")).code == 0
     lock.write_text(whole)
+
+
+async def test_the_operators_own_settings_of_the_tool_count_beside_the_options(operator: Operator) -> None:
+    operator.command.environment |= {"UV_FIND_LINKS": str(operator.parts), "UV_OFFLINE": "1"}
+    operator.write("greeter")
+    added = await operator.plugins("add", "greeter", "--find-links", str(operator.wheels))
+    assert (added.code, added.text) == (0, "greeter 1.0.0 is installed, with the strategy greeter\n"), added.err
+
+
+async def test_a_root_with_blanks_commas_and_umlauts_in_its_path_works(operator: Operator) -> None:
+    operator.root = operator.root.with_name("my, plugins (ä)")
+    operator.command.environment["ENFILADE_PLUGINS_DIR"] = str(operator.root)
+    assert (await operator.add(operator.write("greeter"))).code == 0
+    assert (await operator.ask("greeter")).text == "hello\n"
+    assert (await operator.update("greeter")).code == 0

@@ -68,7 +68,8 @@ class PipInstaller:
 
     def _where(self, more: tuple[Path, ...] = ()) -> list[str]:
         alone = self._sources.offline and not self._sources.no_index
-        return self._sources.options(more) + (["--no-index"] if alone else [])
+        words = [word for place in self._sources.places(more) for word in ("--find-links", str(place))]
+        return words + self._sources.index_options() + (["--no-index"] if alone else [])
 
     async def _pip(self, interpreter: Interpreter, words: Sequence[str | Path], place: Place) -> Ended:
         ended = await run_command([interpreter.path, "-I", "-m", "pip", *words], self._environment, place)

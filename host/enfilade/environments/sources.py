@@ -35,15 +35,18 @@ class Sources:
     no_index: bool = False
     offline: bool = False
 
-    def options(self, more: Iterable[Path] = ()) -> list[str]:
-        """The options that uv and pip share for this.
+    def places(self, more: Iterable[Path] = ()) -> list[Path | str]:
+        """Folders of wheels, and addresses of pages.
 
         Args:
-            more: Folders of wheels to look at too.
+            more: Folders to look at too; they come first.
         """
-        folders = [place if "://" in place else str(Path(place).expanduser().absolute()) for place in self.find_links]
-        words = [word for place in (*map(str, more), *folders) for word in ("--find-links", place)]
-        return words + (["--no-index"] if self.no_index else [])
+        own = [place if "://" in place else Path(place).expanduser().absolute() for place in self.find_links]
+        return [*more, *own]
+
+    def index_options(self) -> list[str]:
+        """The option of uv and pip that leaves registries out."""
+        return ["--no-index"] if self.no_index else []
 
 
 def tool_environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Installing with uv."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,6 +39,10 @@ def find_uv() -> Path | None:
         return None
 
 
+_LINKS = "UV_FIND_LINKS"
+"""The variable for folders of wheels, with commas. An option for them would make uv pass over the operator's own."""
+
+
 class UvInstaller:
     """Makes environments with uv; nothing is built unless that is allowed, and no link leads into uv's cache."""
 
@@ -64,7 +68,7 @@ class UvInstaller:
             folder,
             source,
         ]
-        ended = await self._run([*words, *self._where()], place)
+        ended = await self._run([*words, *self._where()], place, self._links())
         check_ended(ended, "uv", f"build {source}", allow_build=True)
 
     async def resolve(self, request: Request, place: Place) -> tuple[Pin, ...]:
@@ -75,7 +79,7 @@ class UvInstaller:
         words += ["--format", "pylock.toml", "--output-file", found]
         unsafe: list[str] = []
         where = [*words, *self._for(request), "--python", request.interpreter.path, asked]
-        ended = await self._run(where, _overheard(place, unsafe))
+        ended = await self._run(where, _overheard(place, unsafe), self._links(request.find_links))
         check_ended(ended, "uv", f"find what {request.plugin} needs", allow_build=request.allow_build)
         pins = pins_of_pylock(found.read_text(encoding="utf-8"), place.folder)
         await self._check_safe(request, pins, unsafe, place)
@@ -100,7 +104,8 @@ class UvInstaller:
             venv / "bin" / "python",
         ]
         unsafe: list[str] = []
-        ended = await self._run([*words, *self._for(request), "-r", pinned], _overheard(place, unsafe))
+        where = [*words, *self._for(request), "-r", pinned]
+        ended = await self._run(where, _overheard(place, unsafe), self._links(request.find_links))
         await self._check_safe(request, pins, unsafe, place)
         check_ended(ended, "uv", f"install {request.plugin}", allow_build=request.allow_build)
 
@@ -119,13 +124,20 @@ class UvInstaller:
         await self._run(["cache", "clean", "--force", *(pin.name for pin in pins)], replace(place, seconds=60.0))
 
     def _for(self, request: Request) -> list[str]:
-        return [*([] if request.allow_build else ["--no-build"]), *self._where(request.find_links)]
+        return [*([] if request.allow_build else ["--no-build"]), *self._where()]
 
-    def _where(self, more: tuple[Path, ...] = ()) -> list[str]:
-        return self._sources.options(more) + (["--offline"] if self._sources.offline else [])
+    def _where(self) -> list[str]:
+        return self._sources.index_options() + (["--offline"] if self._sources.offline else [])
 
-    async def _run(self, words: Sequence[str | Path], place: Place) -> Ended:
-        return await run_command([self._binary, *words], self._environment, place)
+    def _links(self, more: tuple[Path, ...] = ()) -> dict[str, str]:
+        places = [place.as_uri() if isinstance(place, Path) else place for place in self._sources.places(more)]
+        own = self._environment.get(_LINKS)
+        return {_LINKS: ",".join([*places, *([own] if own else [])])} if places else {}
+
+    async def _run(
+        self, words: Sequence[str | Path], place: Place, variables: Mapping[str, str] | None = None
+    ) -> Ended:
+        return await run_command([self._binary, *words], self._environment | dict(variables or {}), place)
 
 
 def _overheard(place: Place, unsafe: list[str]) -> Place:
