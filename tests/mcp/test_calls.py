@@ -128,6 +128,14 @@ async def test_what_the_server_says_of_a_failure_reaches_the_model_in_its_own_wo
     assert refused.result.details["provider"] == "mcp:harbour"
 
 
+async def test_an_error_that_nobody_can_write_down_is_an_error_all_the_same(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "enfilade.plugin.mcp.harbour")
+    async with mcp_engine({"harbour": server("Good")}, "mcp:harbour:abyss") as engine:
+        done = await call(engine, "abyss")
+    assert "refused: too deep (error -1) (a value that is not shown: it is nested more than 100 levels" in done.text
+    assert "nested more than 100 levels" in caplog.text
+
+
 async def test_lies_about_ids_are_passed_over() -> None:
     async with mcp_engine({"harbour": server("Liar")}, "mcp:harbour:quick") as engine:
         assert [(await call(engine, "quick")).text for _ in range(3)] == ["its own"] * 3

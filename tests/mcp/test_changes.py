@@ -38,7 +38,7 @@ async def test_the_next_run_has_the_tools_that_the_server_has_now() -> None:
         assert await boxes.engine(HARBOUR) is first
         assert (await call(first, "quick")).text == "changed"
         second = await boxes.engine(HARBOUR)
-        assert set(second.names) - set(first.names) == {"extra_9"}
+        assert set(second.names) - set(first.names) == {"extra_10"}
         assert await boxes.engine(HARBOUR) is second
 
 

@@ -183,7 +183,11 @@ async def test_a_start_that_nobody_waits_for_any_more_leaves_nothing() -> None:
         await asyncio.sleep(0.2)
         loading.cancel()
         await asyncio.wait({loading})
+        again = asyncio.create_task(source.load())
+        await asyncio.sleep(0.05)
         await source.aclose()
+        with pytest.raises(McpError, match="the MCP server 'harbour' was stopped"):
+            await again
 
 
 async def test_a_server_gets_only_the_variables_it_was_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

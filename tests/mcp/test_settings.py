@@ -1,6 +1,7 @@
 """Servers in the configuration and on the command line."""
 
 import json
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from enfilade.cli.usage import CommandLineError
 from enfilade.config import load_config
 from enfilade.errors import ConfigError
 from tests.support.enfilade_command import Enfilade
-from tests.support.mcp_setup import SCRIPT
+from tests.support.mcp_setup import SCRIPT, until
 
 PYTHON = f"{sys.executable} -u {SCRIPT}"
 
@@ -127,7 +128,9 @@ async def test_a_server_that_cannot_be_had_ends_the_command_with_the_reason(enfi
 
 async def test_servers_of_the_configuration_are_listed_and_not_started(enfilade: Enfilade) -> None:
     enfilade.write(
-        "enfilade.toml", '[mcp.files]\ncommand = "no-such-program --all"\n[mcp.web]\nurl = "http://u:p@h/mcp"\n'
+        "enfilade.toml",
+        '[mcp.files]\ncommand = "no-such-program --all"\n[mcp.web]\nurl = "http://u:p@h/mcp"\n'
+        '[openapi.pets]\ndocument = "http://u:p@h/docs/pets.json?key=k"\n',
     )
     done = await enfilade("tools", "--json")
     rows = {row["name"]: row for row in json.loads(done.text)}
@@ -137,4 +140,16 @@ async def test_servers_of_the_configuration_are_listed_and_not_started(enfilade:
         "origin": "configuration",
         "description": "the tools of the MCP server h",
     }
-    assert rows["mcp:SERVER"]["origin"] == "builtin"
+    assert rows["openapi:pets"]["description"] == "the operations of pets.json"
+    assert rows["mcp:SERVER"]["origin"] == rows["openapi:FILE_OR_URL"]["origin"] == "builtin"
+
+
+async def test_an_interruption_while_a_server_starts_leaves_nothing(enfilade: Enfilade, tmp_path: Path) -> None:
+    record = tmp_path / "started"
+    async with enfilade.running("run", "Hello", "--mcp", f"{PYTHON} Hangs {record}") as running:
+        await until(record.exists, 20)
+        running.signal(signal.SIGINT)
+        done = await running.finished()
+        assert await running.survivors() == []
+    assert done.code == 130
+    assert "Traceback" not in done.err

@@ -73,15 +73,17 @@ async def test_every_style_writes_its_own_way(
     assert server.asked[0].target == target
 
 
-@pytest.mark.parametrize("value", ["..", ".", ""])
-async def test_a_value_that_would_lead_to_another_path_is_refused(
-    value: str, opened: Opened, server: InterfaceServer
-) -> None:
-    async with opened({"/x/{p}/y": {"get": operation(parameters=[parameter("p", "path")])}}) as engine:
-        done = await call(engine, "op", {"p": value})
-        assert done.result.is_error
-        assert "cannot be a part of a path" in done.text
-        await call(engine, "op", {"p": "../../admin?x=1#y"})
+async def test_values_that_would_lead_to_another_path_are_refused(opened: Opened, server: InterfaceServer) -> None:
+    parameters = [parameter("p", "path"), parameter("q", "path")]
+    async with opened({"/x/{p}{q}/y": {"get": operation(parameters=parameters)}}) as engine:
+        for one, two, fault in (
+            (".", ".", "the values of p and q would lead to another path; give others"),
+            ("", "a", "p: '' cannot be a part of a path; give another value"),
+        ):
+            done = await call(engine, "op", {"p": one, "q": two})
+            assert done.result.is_error
+            assert fault in done.text
+        await call(engine, "op", {"p": "../../admin?x=1", "q": "#y"})
     assert [asked.target for asked in server.asked] == ["/x/..%2F..%2Fadmin%3Fx%3D1%23y/y"]
 
 

@@ -34,6 +34,7 @@ class Good:
         tool("echo", inputSchema={"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}),
         tool("environment"),
         tool("refuse"),
+        tool("abyss"),
         tool("fail"),
         tool("everything"),
         tool("die"),
@@ -122,6 +123,14 @@ class Good:
     def call_environment(self, message: Json) -> None:
         """Gives its variables and its folder."""
         self.answer(message, {"structuredContent": {"environment": dict(os.environ), "folder": str(Path.cwd())}})
+
+    def call_abyss(self, message: Json) -> None:
+        """Refuses, with words that go very deep."""
+        deep: Any = "down"
+        for _ in range(400):
+            deep = [deep]
+        self.send({"method": "notifications/message", "params": {"level": "info", "data": deep}})
+        self.send({"id": message["id"], "error": {"code": -1, "message": "too deep", "data": deep}})
 
     def call_refuse(self, message: Json) -> None:
         """Refuses with an error of the protocol."""
@@ -316,6 +325,8 @@ class Hangs(Good):
     def serve(self) -> None:
         sys.stderr.write("waiting for the tide\n")
         sys.stderr.flush()
+        if self._record is not None:
+            self._record.touch()
         time.sleep(600)
 
 

@@ -1,6 +1,6 @@
 """`enfilade tools`."""
 
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ _COLUMNS = ("name", "origin", "description")
 def show(as_json: bool) -> int:
     """Prints the tools that can be asked for by name; functions of one's own need no listing."""
     config = load_config()
-    rows = _configured(config) + _servers(config) + _available()
+    rows = _configured(config) + _servers(config) + _interfaces(config) + _available()
     if as_json:
         print_json(rows)
     else:
@@ -45,6 +45,18 @@ def _servers(config: Config) -> list[dict[str, Any]]:
     return [
         {"name": f"mcp:{name}", "origin": "configuration", "description": f"the tools of the MCP server {what}"}
         for name, what in described.items()
+    ]
+
+
+def _interfaces(config: Config) -> list[dict[str, Any]]:
+    """The interfaces of the configuration; no document is read to list them."""
+    return [
+        {
+            "name": f"openapi:{name}",
+            "origin": "configuration",
+            "description": f"the operations of {PurePath(urlsplit(interface.document).path).name or name}",
+        }
+        for name, interface in config.openapi.items()
     ]
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from enfilade.tools.fault import ReportedError, masked
-from enfilade.tools.json_value import clean_text, compact_json
-from enfilade.tools.mcp.message import JsonObject
+from enfilade.tools.json_value import clean_text
+from enfilade.tools.mcp.message import JsonObject, shown
 from enfilade_sdk.errors import EnfiladeError, ErrorCode
 
 _MOST_MESSAGE = 2_000
@@ -35,5 +35,5 @@ class McpRefusal(McpError, ReportedError):  # noqa: N818 - the server's answer, 
         self.data: Any = error.get("data")
         words = error.get("message")
         text = clean_text(words)[:_MOST_MESSAGE] if isinstance(words, str) and words.strip() else "no reason given"
-        more = f" {compact_json(self.data)[:_MOST_DATA]}" if self.data not in (None, "", {}, []) else ""
+        more = f" {shown(self.data, _MOST_DATA)}" if self.data not in (None, "", {}, []) else ""
         super().__init__(f"the MCP server {server!r} refused: {masked(f'{text} (error {self.number}){more}', secrets)}")

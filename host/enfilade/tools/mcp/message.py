@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from enfilade.tools.json_value import NotJsonError, clean_text, compact_json
+
 JsonObject = dict[str, Any]
 
 METHOD_NOT_FOUND = -32601
@@ -80,6 +82,16 @@ def read_message(value: object) -> Answer | Asked | Told | None:
         result = value["result"]
         return Answer(_number(identity), result=result if isinstance(result, dict) else {"content": result})
     return None
+
+
+def shown(value: object, most: int) -> str:
+    """A value for a text or a log: a text as it is, else compact JSON; at most so many characters."""
+    if isinstance(value, str):
+        return clean_text(value[:most])
+    try:
+        return compact_json(value)[:most]
+    except NotJsonError as error:
+        return f"(a value that is not shown: {error})"
 
 
 def _number(identity: object) -> int | None:

@@ -7,12 +7,11 @@ from collections.abc import AsyncGenerator, Callable
 from time import monotonic
 
 from enfilade.tools.fault import masked
-from enfilade.tools.json_value import clean_text, compact_json
 from enfilade.tools.mcp.backoff import Backoff
 from enfilade.tools.mcp.failure import McpError, McpRefusal, SessionGoneError
 from enfilade.tools.mcp.handshake import shake_hands
 from enfilade.tools.mcp.listing import list_tools
-from enfilade.tools.mcp.message import JsonObject
+from enfilade.tools.mcp.message import JsonObject, shown
 from enfilade.tools.mcp.peer import Peer, Progress
 from enfilade.tools.mcp.transport import Transport
 
@@ -154,7 +153,8 @@ class Server:
                 if not link.done():
                     link.set_exception(error)
         finally:
-            link.cancel()
+            if not link.done():
+                link.set_exception(self._fault("was stopped"))
 
     async def _connection(self, link: asyncio.Future[Peer]) -> None:
         """Opens the connection, keeps it until it is lost or this task is cancelled, and closes it."""
@@ -219,9 +219,7 @@ class Server:
             self.edition += 1
         elif method == "notifications/message":
             level = _LEVELS.get(str(params.get("level")), logging.ERROR)
-            data = params.get("data")
-            text = clean_text(data) if isinstance(data, str) else compact_json(data)
-            self._own_log.log(level, "%s", masked(text[:_MOST_LOGGED], self.secrets))
+            self._own_log.log(level, "%s", masked(shown(params.get("data"), _MOST_LOGGED), self.secrets))
 
     def _fault(self, what: str) -> McpError:
         return McpError(f"the MCP server {self.name!r} {what}")

@@ -63,6 +63,8 @@ def _url(operation: Operation, given: list[tuple[Slot, Any]], base_url: str, mor
         slot.key: _path_part(slot, value) for slot, value in given if slot.parameter and slot.parameter.place == "path"
     }
     path = _SEGMENT.sub(lambda found: parts.get(found[1], ""), operation.path)
+    if {".", ".."} & set(path.split("/")):
+        raise InvalidParamsError(f"the values of {' and '.join(parts)} would lead to another path; give others")
     pairs = [
         pair
         for slot, value in given
@@ -77,7 +79,7 @@ def _url(operation: Operation, given: list[tuple[Slot, Any]], base_url: str, mor
 def _path_part(slot: Slot, value: Any) -> str:
     assert slot.parameter is not None
     text = in_path(slot.parameter, value)
-    if not text or text in {".", ".."}:
+    if not text:
         raise InvalidParamsError(f"{slot.name}: {plain(value)!r} cannot be a part of a path; give another value")
     return text
 
