@@ -52,11 +52,6 @@ def test_nothing_behind_a_complete_action_counts(text: str) -> None:
     assert {type(e) for e in events[1:]} <= {Dropped}
 
 
-def test_what_comes_after_the_end_counts_for_nothing() -> None:
-    events = parse("Final Answer: 4")
-    assert events[-1] == Answer("4")
-
-
 def test_an_object_above_the_limit_is_an_error_where_it_must_be_an_action() -> None:
     big = '{"action": "search", "action_input": "' + "x" * 5000 + '"}'
     kinds = [type(e).__name__ for e in check("Action: " + big, random.Random(1), Setting(max_object=MIN_OBJECT))]

@@ -17,9 +17,7 @@ JSON = st.recursive(
 @given(JSON, st.sampled_from([None, 0, 2]), st.booleans())
 def test_valid_json_is_read_as_json_loads_reads_it(value: object, indent: int | None, strict: bool) -> None:
     text = json.dumps(value, indent=indent)
-    expected = json.loads(text.encode("utf-8", "replace").decode())
-    lone = "\\ud" in text  # half of a surrogate pair cannot be encoded and is replaced
-    assert read_whole(text, strict=strict) == (True, expected) or lone
+    assert read_whole(text, strict=strict) == (True, json.loads(text))
 
 
 @settings(max_examples=200, deadline=None)
@@ -28,8 +26,7 @@ def test_what_follows_a_valid_object_does_not_change_it(value: object, rest: str
     text = json.dumps(value)
     reader = Reader()
     end = reader.advance(text + rest, 0, eof=True)
-    assert (reader.status, reader.value) == (Status.DONE, value) or "\\ud" in text
-    assert end == len(text) or "\\ud" in text
+    assert (reader.status, reader.value, end) == (Status.DONE, value, len(text))
 
 
 @settings(max_examples=200, deadline=None)

@@ -8,7 +8,7 @@ from enfilade.config import Config
 from enfilade.host import Host
 from enfilade.outcome import Status
 from enfilade.tools.entry import ToolEntry
-from tests.behaviour.harness import Played, Tools, play
+from tests.behaviour.harness import Played, play
 from tests.support.model_turns import Turn, text_turn
 
 MOORINGS = text_turn(
@@ -98,4 +98,3 @@ async def test_the_tools_of_the_harness_are_all_in_the_prompt(isolation: Isolati
     played = await run(isolation, DONE)
     system = played.requests[0]["messages"][0]["content"]
     assert all(f'{{"name": "{name}"' in system for name in ("moorings", "depth", "reserve", "siren", "pause"))
-    assert len(Tools().entries()) == 5
