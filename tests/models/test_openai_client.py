@@ -87,13 +87,6 @@ async def test_endpoints_are_told_nothing_of_this_machine() -> None:
     assert server.requests[0].headers.keys() == expected | {"user-agent"}
 
 
-async def test_cookies_of_an_endpoint_go_back_to_it() -> None:
-    async with served([text_turn("x", headers={"set-cookie": "lane=7; Path=/"}), text_turn("x")]) as (server, gateway):
-        for _ in range(2):
-            await ask(gateway)
-    assert [seen.headers.get("cookie") for seen in server.requests] == [None, "lane=7"]
-
-
 async def test_a_redirect_is_followed_with_the_same_question() -> None:
     async with served([text_turn("x")]) as (server, _):
         turn = error_turn(307, "", headers={"location": f"{server.base_url}/chat/completions"})

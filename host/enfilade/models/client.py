@@ -2,22 +2,20 @@
 
 import ssl
 from collections.abc import AsyncIterator
-from functools import lru_cache
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
 from enfilade.models.address import Address, is_loopback
-from enfilade.models.transport import aiohttp_transport
+from enfilade.models.carrier import Carrier, Letter, Parts, letter_of
 
 if TYPE_CHECKING:
     import httpx2
 
 _CONNECT_SECONDS = 10.0
 _ERROR_BODY_LIMIT = 64 * 2**10
+_PARTS = "enfilade.parts"
 _PROXIED = frozenset({"http", "https", "all"})
-_ADDED = ("accept-encoding", "connection")
-_ADDRESSES = 16
-_PLAIN = frozenset({"content", "files", "headers", "params", "timeout"})
 _ABOUT_US = (
     "Lang",
     "Package-Version",
@@ -31,9 +29,17 @@ _ABOUT_US = (
 )
 """What the client would tell every endpoint in `X-Stainless-...` headers: nobody asked for it, and each costs time."""
 
+_came: ContextVar[list[Parts | Exception]] = ContextVar("came")
+"""What came of a request that was sent past the openai client, which then takes it for its own first try."""
+
 
 class EndpointClient:
-    """Asks one endpoint: authorization, retries before the first byte, `Retry-After`.
+    """Asks one endpoint: authorization, redirects, retries before the first byte, `Retry-After`.
+
+    All that is the openai client's work, but most answers need none of it, and writing a request takes the client as
+    long as everything else that a request takes. So the first request of each kind is its own; the next ones are sent
+    as it wrote that one. When what comes is anything but a plain answer, the client gets to see it, as what came of its
+    own first try, and does what it would have done.
 
     Takes up to a second to make the first time, and 20 ms to read certificates: for a thread.
 
@@ -47,6 +53,8 @@ class EndpointClient:
 
         base_url, _, query = (address.base_url or "").partition("?")
         timeout = httpx2.Timeout(address.timeout, connect=min(address.timeout, _CONNECT_SECONDS))
+        self._carrier, way = _way_to(address.base_url)
+        self._http = openai.DefaultAsyncHttpxClient(timeout=timeout, event_hooks={"response": [_bound_error]}, **way)
         self._openai = openai.AsyncOpenAI(
             api_key=address.api_key,
             base_url=base_url or None,
@@ -54,61 +62,74 @@ class EndpointClient:
             default_headers=dict(address.headers),
             timeout=timeout,
             max_retries=address.max_retries,
-            http_client=_http_client(timeout, address.base_url),
+            http_client=self._http,
         )
-        self._base = str(self._openai.base_url)
-        self._form: dict[str, Any] = {"cast_to": httpx2.Response, "stream_cls": openai.AsyncStream[object]}
-        # All of them, although most are what the client has anyway: it copies deeply what is left out.
-        self._options: openai.RequestOptions = {
-            "headers": {f"X-Stainless-{name}": openai.Omit() for name in _ABOUT_US},
-            "max_retries": address.max_retries,
-            "params": {},
-            "security": {"bearer_auth": True},
-            "timeout": timeout,
+        self._form: dict[str, Any] = {
+            "cast_to": httpx2.Response,
+            "stream_cls": openai.AsyncStream[object],
+            "options": {"headers": {f"X-Stainless-{name}": openai.Omit() for name in _ABOUT_US}},
         }
+        self._letters: dict[str, Letter] = {}
 
-    async def post(self, path: str, body: bytes) -> "httpx2.Response":
+    async def post(self, path: str, body: bytes) -> "Parts | httpx2.Response":
         """Sends a request; its answer has begun when this returns.
 
         Args:
-            path: The path below the base URL. The client is given the whole URL: joining takes it twice as long.
+            path: The path below the base URL.
             body: JSON.
+
+        Returns:
+            The body of the answer where that is all there is to it, else the answer.
 
         Raises:
             openai.OpenAIError: There was no answer, or one that refuses.
         """
-        response = await self._openai.post(
-            f"{self._base}{path}", content=body, stream=True, options=self._options, **self._form
-        )
-        return cast("httpx2.Response", response)  # `cast_to` wins over `stream_cls` for a bare response
+        letter = None if self._http.cookies else self._letters.get(path)
+        if self._carrier is None or letter is None:
+            return await self._asked(path, body, [])
+        came = await _tried(self._carrier, letter, body)
+        return came if isinstance(came, Parts) and came.is_plain else await self._asked(path, body, [came])
 
     async def close(self) -> None:
         """Closes all connections."""
         await self._openai.close()
 
+    async def _asked(self, path: str, body: bytes, came: list[Parts | Exception]) -> "Parts | httpx2.Response":
+        """Lets the openai client ask; what came already, if anything, is what came of its first try."""
+        token = _came.set(came)
+        try:
+            response = cast(
+                "httpx2.Response", await self._openai.post(f"/{path}", content=body, stream=True, **self._form)
+            )  # `cast_to` wins over `stream_cls` for a bare response
+        finally:
+            _came.reset(token)
+            for unseen in came:
+                if isinstance(unseen, Parts):
+                    await unseen.aclose()
+        parts: Parts | None = response.extensions.get(_PARTS)
+        if parts is None or not parts.is_plain:
+            return response
+        if not response.history and "cookie" not in response.request.headers:
+            self._letters[path] = letter_of(response.request)
+        return parts
 
-def _http_client(timeout: "httpx2.Timeout", base_url: str | None) -> "httpx2.AsyncClient":
-    """What carries the openai client's requests."""
+
+async def _tried(carrier: Carrier, letter: Letter, body: bytes) -> Parts | Exception:
     import httpx2
-    import openai
 
-    class HttpClient(openai.DefaultAsyncHttpxClient):
-        def build_request(self, method: str, url: httpx2.URL | str, **given: Any) -> httpx2.Request:
-            """Does what the parent does; in a third of the time, where there is nothing to be merged or encoded."""
-            if given.keys() != _PLAIN or given["params"] or given["files"]:
-                return super().build_request(method, url, **given)
-            headers = [*given["headers"], *((name, self.headers[name]) for name in _ADDED)]
-            more = {"content": given["content"], "extensions": {"timeout": given["timeout"].as_dict()}}
-            return httpx2.Request(method, whole(url), headers=headers, cookies=self.cookies, **more)
-
-    whole = lru_cache(_ADDRESSES)(httpx2.URL)
-    return HttpClient(timeout=timeout, event_hooks={"response": [_bound_error]}, **_routes(base_url))
+    try:
+        return await carrier.send(letter, body)
+    except httpx2.TransportError as error:
+        return error
 
 
-def _routes(base_url: str | None) -> dict[str, Any]:
+def _way_to(base_url: str | None) -> tuple[Carrier | None, dict[str, Any]]:
     """Over aiohttp, where the way is straight; any proxy is left to the client, which knows all kinds of them.
 
     Loopback never goes through a proxy of the environment. Plain HTTP to it needs no certificates (20 ms to read).
+
+    Returns:
+        What carries requests, if it is ours; and what the client is to be told.
     """
     from urllib.request import getproxies  # its imports take 70 ms
 
@@ -117,11 +138,45 @@ def _routes(base_url: str | None) -> dict[str, Any]:
     url = urlsplit(base_url or "")
     is_near = is_loopback(url.hostname or "")
     if not is_near and not _PROXIED.isdisjoint(getproxies()):
-        return {}
+        return None, {}
     plain = is_near and url.scheme == "http"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx2.create_ssl_context()
-    transport = aiohttp_transport(context)
-    return {"trust_env": False, **({"verify": context} if transport is None else {"transport": transport})}
+    try:
+        import aiohttp  # noqa: F401 - what is imported here, in a thread, need not be on the event loop
+    except ImportError:
+        return None, {"trust_env": False, "verify": context}
+    carrier = Carrier(context)
+    return carrier, {"trust_env": False, "transport": _transport(carrier)}
+
+
+def _transport(carrier: Carrier) -> "httpx2.AsyncBaseTransport":
+    """A carrier in the form that the client knows."""
+    import httpx2
+
+    class Body(httpx2.AsyncByteStream):
+        def __init__(self, parts: Parts) -> None:
+            self._parts = parts
+
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return self._parts
+
+        async def aclose(self) -> None:
+            await self._parts.aclose()
+
+    class Transport(httpx2.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+            came = _came.get([])
+            parts = came.pop() if came else await carrier.send(letter_of(request), await request.aread())
+            if isinstance(parts, Exception):
+                raise parts
+            head = parts.response
+            extensions = {"http_version": b"HTTP/1.1", "reason_phrase": (head.reason or "").encode(), _PARTS: parts}
+            return httpx2.Response(head.status, headers=head.raw_headers, stream=Body(parts), extensions=extensions)
+
+        async def aclose(self) -> None:
+            await carrier.aclose()
+
+    return Transport()
 
 
 async def _bound_error(response: "httpx2.Response") -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from enfilade.models.address import Address, address_of
 from enfilade.models.assembly import ReplyAssembly
+from enfilade.models.carrier import Parts
 from enfilade.models.client import EndpointClient
 from enfilade.models.failures import Failures
 from enfilade.models.quirks import Quirks
@@ -22,7 +23,6 @@ from enfilade.models.reply_stream import ReplyStream
 from enfilade.models.request import chat_request, completion_request, known_tools
 from enfilade.models.retry_after import retry_after
 from enfilade.models.settings import ModelSettings
-from enfilade.models.transport import PARTS, Parts
 from enfilade_sdk.errors import ModelFailedError
 from enfilade_sdk.invocation import ModelInfo
 from enfilade_sdk.prompts import ModelChunk, ModelRequest, ModelResult
@@ -64,9 +64,9 @@ class OpenAIProvider:
         quirks = self._quirks.setdefault((address.base_url, model.name), Quirks())
         assembly = ReplyAssembly(tools=request.tools, known=known_tools(request), markups=model.text_tool_calls)
         reply = ReplyStream(assembly, failures)
-        response = await _open(client, model, request, quirks, failures)
+        answer = await _open(client, model, request, quirks, failures)
         with _told(failures):
-            async with contextlib.aclosing(_body(response)) as body:
+            async with contextlib.aclosing(_body(answer)) as body:
                 while (part := await _next(body, reply)) is not None:
                     for chunk in reply.feed(part):
                         yield chunk
@@ -115,7 +115,7 @@ async def _made(future: Future[EndpointClient], failures: Failures) -> EndpointC
 
 async def _open(
     client: EndpointClient, model: ModelSettings, request: ModelRequest, quirks: Quirks, failures: Failures
-) -> "httpx2.Response":
+) -> "Parts | httpx2.Response":
     """Sends the request; where the endpoint refuses something optional, once more without it."""
     import openai
 
@@ -139,12 +139,11 @@ async def _open(
             raise failures.failed(f"the client refused: {error}", kind="configuration") from None
 
 
-def _body(response: "httpx2.Response") -> Body:
+def _body(answer: "Parts | httpx2.Response") -> Body:
     """The bytes of an answer as they come; closing the body closes the answer."""
-    if "content-encoding" in response.headers:
-        return response.aiter_bytes()
-    parts: Parts | None = response.extensions.get(PARTS)
-    return response.aiter_raw() if parts is None else parts
+    if isinstance(answer, Parts):
+        return answer
+    return answer.aiter_bytes() if "content-encoding" in answer.headers else answer.aiter_raw()
 
 
 @contextlib.contextmanager

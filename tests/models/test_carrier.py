@@ -6,16 +6,16 @@ import socket
 import ssl
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
 import httpx2
 import pytest
 import trustme
 
+from enfilade.models.carrier import Carrier, Parts, letter_of
 from enfilade.models.gateway import ModelGateway
 from enfilade.models.settings import ModelSettings
-from enfilade.models.transport import PARTS, Parts, aiohttp_transport
 from enfilade_sdk.errors import ModelFailedError
 from enfilade_sdk.prompts import ModelChunk, ModelRequest, UserMessage
 from tests.support.model_calls import ask, served
@@ -79,16 +79,34 @@ async def until(holds: Callable[[], bool]) -> None:
     raise AssertionError("it never held")
 
 
-async def test_requests_are_carried_by_aiohttp_where_it_is_installed() -> None:
-    transport = aiohttp_transport(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
-    assert transport is not None
-    async with (
-        server(answer_for_ever) as url,
-        httpx2.AsyncClient(transport=transport) as client,
-        client.stream("POST", url, content=b"{}") as response,
-    ):
-        assert isinstance(response.extensions[PARTS], Parts)
-        assert (await response.aread(), response.reason_phrase) == (RAIN, "OK")
+@asynccontextmanager
+async def carried(url: str, body: bytes = b"{}") -> AsyncGenerator[Parts]:
+    """The answer to a request that is sent without the client."""
+    request = httpx2.Request("POST", url, content=body, extensions={"timeout": httpx2.Timeout(5).as_dict()})
+    carrier = Carrier(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+    try:
+        async with aclosing(await carrier.send(letter_of(request), body)) as parts:
+            yield parts
+    finally:
+        await carrier.aclose()
+
+
+async def test_an_answer_comes_in_parts_until_it_is_over() -> None:
+    async with server(answer_for_ever) as url, carried(url) as parts:
+        assert parts.is_plain
+        assert b"".join([part async for part in parts]) == RAIN
+        assert parts.is_over
+
+
+@pytest.mark.parametrize("header", [b"set-cookie: a=b", b"content-encoding: gzip"])
+async def test_an_answer_that_says_more_than_its_body_is_not_plain(header: bytes) -> None:
+    async def say_more(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(WHOLE.replace(b"\r\n", b"\r\n" + header + b"\r\n", 1))
+        await writer.drain()
+
+    async with server(say_more) as url, carried(url) as parts:
+        assert not parts.is_plain
 
 
 async def test_without_aiohttp_requests_are_carried_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,14 +128,7 @@ async def test_what_came_before_a_break_reaches_a_slow_reader() -> None:
         await writer.drain()
         writer.close()
 
-    transport = aiohttp_transport(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
-    assert transport is not None
-    async with (
-        server(half) as url,
-        httpx2.AsyncClient(transport=transport) as client,
-        client.stream("POST", url, content=b"{}") as response,
-    ):
-        parts: Parts = response.extensions[PARTS]
+    async with server(half) as url, carried(url) as parts:
         assert b"The yard" in await anext(parts)
         broken.set()
         await until(lambda: parts.response.content.exception() is not None)
@@ -217,6 +228,25 @@ async def test_a_server_that_hangs_up_without_an_answer_is_no_connection() -> No
         with pytest.raises(ModelFailedError, match="there is no connection") as caught:
             await ask(gateway)
     assert (caught.value.details["type"], caught.value.retryable) == ("connection", True)
+
+
+async def test_a_later_request_that_the_server_hangs_up_on_is_tried_again() -> None:
+    connections: list[int] = []
+
+    async def hang_up_on_the_second(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.append(1)
+        await read_request(reader)
+        writer.write(WHOLE)
+        await read_request(reader)
+
+    async with server(hang_up_on_the_second) as url:
+        async with gateway_to(url, max_retries=1) as gateway:
+            assert [(await ask(gateway)).text for _ in range(2)] == ["Rain."] * 2
+        async with gateway_to(url) as gateway:
+            await ask(gateway)
+            with pytest.raises(ModelFailedError, match=r"there is no connection \(Server disconnected\)"):
+                await ask(gateway)
+    assert len(connections) == 3
 
 
 async def test_a_server_that_does_not_speak_http_is_no_connection() -> None:
