@@ -1,5 +1,6 @@
 """A plugin that was found and is not trusted yet."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +10,11 @@ Isolation = Literal["process", "inprocess"]
 
 GROUP = "enfilade.strategies"
 """The entry-point group of strategies: name = the strategy's name, value = `package.module:Class`."""
+
+
+def plugin_key(name: str) -> str:
+    """A distribution's name in its canonical form (PEP 503). `packaging` has it too, at the cost of its import."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,10 @@ class Launching(Protocol):
     """Brings plugins to life in one way. One for each host."""
 
     def guest(self, candidate: "Candidate") -> "Runner":
-        """What runs a plugin's strategies; it comes to life when it is first used, and `stop` ends it."""
+        """What runs a plugin's strategies; it comes to life when it is first used, and `stop` ends it.
+
+        A candidate with an environment of its own brings a check of it, which is to be called before each start.
+        """
         ...
 
     async def close(self) -> None:

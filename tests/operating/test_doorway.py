@@ -20,13 +20,13 @@ from tests.support.leftovers import nothing_left
 from tests.support.trial_run import texts
 
 SERVING = """
-import json, os, sys
+import builtins, json, os, sys
 
 def main(words, streams):
     out, lifeline = streams
     print("from a print")
     told = {"words": words, "argv": sys.argv[1:], "path": sys.path, "prefix": sys.prefix, "read": sys.stdin.read()}
-    told |= {"modules": sorted(sys.modules), "lifeline": os.read(lifeline, 100).decode()}
+    told |= {"modules": sorted(sys.modules), "lifeline": os.read(lifeline, 100).decode(), "builtins": dir(builtins)}
     json.dump(told, out)
     out.close()
     os._exit(0)
@@ -63,7 +63,7 @@ def test_nothing_runs_by_being_in_an_environment(tmp_path: Path) -> None:
     files |= {"usercustomize.py": code, "_virtualenv.pth": "import _virtualenv\n", "_virtualenv.py": code}
     told, _ = came_in(str(environment(tmp_path, files)))
     assert not mark.exists()
-    assert not {"site", "sitecustomize", "usercustomize", "_virtualenv"} & set(told["modules"])
+    assert not {"sitecustomize", "usercustomize", "_virtualenv"} & set(told["modules"])
 
 
 def test_folders_of_pth_files_count_as_far_as_they_are_within_the_environment(tmp_path: Path) -> None:
@@ -79,6 +79,7 @@ def test_folders_of_pth_files_count_as_far_as_they_are_within_the_environment(tm
 
 def test_the_streams_are_guarded_before_anything_else_and_the_words_arrive(tmp_path: Path) -> None:
     told, errors = came_in(str(environment(tmp_path, {})), "--path=/x", "who=main:Who")
+    assert {"exit", "help"} <= set(told["builtins"])
     assert told["words"] == told["argv"] == ["--path=/x", "who=main:Who"]
     assert (errors, told["read"], told["lifeline"]) == ("from a print\n", "", "the life line")
 

@@ -49,9 +49,13 @@ def beside_the_host(operator: Operator, name: str) -> None:
 
 
 async def test_a_plugin_in_both_places_is_refused_until_one_is_left_out(operator: Operator) -> None:
-    assert (await operator.add(operator.write("greeter"))).code == 0
+    added = await operator.add(operator.write("greeter"))
+    assert (added.code, "warning" in added.err) == (0, False)
     assert (await operator.ask("greeter")).code == 0
     beside_the_host(operator, "greeter")
+    again = await operator.update("greeter")
+    assert again.code == 0
+    assert "offers greeter too; disable one of the two" in again.err
     refused = await operator.ask("greeter")
     assert refused.code == 1
     assert "the strategy 'greeter' is offered by greeter 9.0 (" in refused.err

@@ -3,13 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
-from enfilade.candidate import Candidate, Isolation, Offer
+from enfilade.candidate import Candidate, Isolation, Offer, plugin_key
 from enfilade.cli.usage import CommandLineError
 from enfilade.config import Config
 from enfilade.discovery.configured import configured_candidates
 from enfilade.discovery.entry_points import installed_candidates
 from enfilade.discovery.managed import managed_candidates
-from enfilade.environments.entry import plugin_key
 from enfilade.environments.installed import InstalledPlugins
 from enfilade.errors import StrategyNotFoundError, near_matches
 

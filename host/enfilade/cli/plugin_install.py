@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from enfilade.candidate import Candidate
+from enfilade.cli.candidates import discovered
 from enfilade.cli.exit_code import DONE, USAGE
 from enfilade.cli.failure import exit_code_of, failure_text
 from enfilade.cli.install_options import InstallOptions
@@ -13,7 +14,7 @@ from enfilade.cli.install_progress import InstallProgress
 from enfilade.cli.logs import show_logs
 from enfilade.cli.loop_thread import LoopThread
 from enfilade.cli.plugin_entry import entry_json, failure_json, strategies_text
-from enfilade.cli.screen import RED, Screen
+from enfilade.cli.screen import RED, YELLOW, Screen
 from enfilade.cli.signals import Interrupted, Signals
 from enfilade.cli.usage import CommandLineError
 from enfilade.config import Config, load_config
@@ -77,7 +78,8 @@ def _done(work: _Work, options: InstallOptions) -> int:
     store = PluginStore(sources=Sources(options.find_links, no_index=options.no_index))
     before = store.revision()
     try:
-        job = _with_opener(work, store, InstallProgress(screen, verbose=options.verbose), load_config())
+        config = load_config()
+        job = _with_opener(work, store, InstallProgress(screen, verbose=options.verbose), config)
         with Signals() as signals, LoopThread() as loop:
             entry, told = loop.finish(job, signals)
     except Interrupted:
@@ -90,7 +92,19 @@ def _done(work: _Work, options: InstallOptions) -> int:
             screen.say(failure_json(error))
         return USAGE if isinstance(error, SpecError) else exit_code_of(error)
     screen.say(entry_json(entry) if options.as_json else f"{told}, with the {strategies_text(entry)}\n")
+    if entry.enabled:
+        _warn_of_rivals(entry, config, screen)
     return DONE
+
+
+def _warn_of_rivals(entry: PluginEntry, config: Config, screen: Screen) -> None:
+    """Tells of strategies that another plugin offers too: hosts will refuse to choose."""
+    names = {offer.name for offer in entry.offers}
+    for rival in discovered(config):
+        own = rival.own_environment
+        both = sorted(names & {offer.name for offer in rival.offers})
+        if both and (own is None or own.folder != entry.folder):
+            screen.error(f"warning: {rival.origin} offers {', '.join(both)} too; disable one of the two", YELLOW)
 
 
 async def _with_opener(

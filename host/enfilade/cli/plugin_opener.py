@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 
-from enfilade.candidate import Candidate
+from enfilade.candidate import Candidate, plugin_key
 from enfilade.config import Config, PluginSettings
-from enfilade.environments.entry import plugin_key
 from enfilade.environments.held import HeldRunner
 from enfilade.errors import ConfigError, near_matches
 from enfilade.hookspecs import Launching

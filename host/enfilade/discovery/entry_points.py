@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from importlib_metadata import Distribution, distributions
 
-from enfilade.candidate import GROUP, Candidate, Isolation, Offer
+from enfilade.candidate import GROUP, Candidate, Isolation, Offer, plugin_key
 from enfilade.config import PluginSettings
 
 
@@ -16,10 +16,11 @@ def installed_candidates(
     """The plugins of the host's own environment.
 
     Args:
-        settings: The operator's settings by plugin name.
+        settings: The operator's settings by plugin name, however it is written.
         isolation: How plugins without a setting run.
         found: Distributions to look at; None is everything on the host's path.
     """
+    by_key = {plugin_key(name): chosen for name, chosen in settings.items()}
     seen: set[str] = set()
     candidates = []
     for distribution in distributions() if found is None else found:
@@ -28,7 +29,7 @@ def installed_candidates(
         if not offers or name is None or name in seen:
             continue
         seen.add(name)
-        chosen = settings.get(name, PluginSettings())
+        chosen = by_key.get(plugin_key(name), PluginSettings())
         if chosen.enabled:
             where = f"{name} {distribution.version} ({distribution.locate_file('')})"
             candidates.append(_candidate(name, distribution.version, where, offers, chosen, isolation))

@@ -5,10 +5,10 @@ import logging
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from enfilade.candidate import Candidate, OwnEnvironment
+from enfilade.candidate import Candidate, OwnEnvironment, plugin_key
 from enfilade.config import PluginSettings
 from enfilade.environments.drift import check_drift
-from enfilade.environments.entry import PluginEntry, plugin_key
+from enfilade.environments.entry import PluginEntry
 from enfilade.environments.errors import InstallError
 from enfilade.environments.installed import InstalledPlugins
 from enfilade.errors import ConfigError

@@ -1,12 +1,11 @@
 """An installed plugin as plugins.lock has it."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from enfilade.candidate import Offer
+from enfilade.candidate import Offer, plugin_key
 
 _T = TypeVar("_T")
 
@@ -119,11 +118,6 @@ class PluginEntry:
             offers=tuple(Offer(name, target) for name, target in values["offers"].items()),
             descriptions=tuple(dict(description) for description in values["descriptions"]),
         )
-
-
-def plugin_key(name: str) -> str:
-    """A distribution's name in its canonical form (PEP 503). `packaging` has it too, at the cost of its import."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def site_packages(venv: Path, python_version: str) -> Path:

@@ -3,8 +3,7 @@
 from collections.abc import AsyncGenerator
 
 from enfilade.admission import Runner
-from enfilade.candidate import OwnEnvironment
-from enfilade.environments.entry import plugin_key
+from enfilade.candidate import OwnEnvironment, plugin_key
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.hold import Hold, take_hold
 from enfilade_sdk.contract import StrategyDescription

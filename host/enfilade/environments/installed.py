@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from enfilade.candidate import plugin_key
 from enfilade.environments.drift import check_drift
-from enfilade.environments.entry import PluginEntry, plugin_key
+from enfilade.environments.entry import PluginEntry
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.folders import Folders, default_root
 from enfilade.environments.hold import Hold, take_hold

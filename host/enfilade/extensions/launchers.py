@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from enfilade.admission import Runner
-from enfilade.candidate import Candidate
+from enfilade.candidate import Candidate, plugin_key
 from enfilade.config import PluginSettings
 from enfilade.errors import ConfigError, near_matches
 from enfilade.hookspecs import LauncherKind, Launching
@@ -19,7 +19,7 @@ class Launchers:
 
     def __init__(self, kinds: Mapping[str, LauncherKind], settings: Mapping[str, PluginSettings]) -> None:
         self._kinds = kinds
-        self._settings = settings
+        self._settings = {plugin_key(name): chosen for name, chosen in settings.items()}
         self._made: dict[str, Launching] = {}
 
     def runner(self, candidate: Candidate) -> Runner:
@@ -43,7 +43,7 @@ class Launchers:
             await self._made.popitem()[1].close()
 
     def _name(self, candidate: Candidate) -> str:
-        chosen = self._settings.get(candidate.plugin)
+        chosen = self._settings.get(plugin_key(candidate.plugin))
         if chosen is not None and chosen.launcher:
             return chosen.launcher
         # A plugin that runs elsewhere has no code here that could be imported.

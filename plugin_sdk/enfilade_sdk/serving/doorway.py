@@ -71,6 +71,9 @@ def open_environment(site: str) -> None:
     prefix = os.path.dirname(os.path.dirname(os.path.dirname(site)))  # noqa: PTH120 - pathlib is not loaded yet
     if os.path.isfile(os.path.join(prefix, "pyvenv.cfg")):  # noqa: PTH113, PTH118
         sys.prefix = sys.exec_prefix = prefix
+    python = import_module("site")  # with -S it does nothing by itself
+    for give in (python.setquit, python.setcopyright, python.sethelper):  # `exit`, `help`, ... as in any program
+        give()
     sys.path += [site, *_inner_folders(site)]
 
 
