@@ -9,7 +9,7 @@ from pathlib import Path
 
 import grpc
 
-from benchmarks import agent_run, crowd, installed, lag, tools, transport
+from benchmarks import agent_run, cot_parser, crowd, installed, lag, records, tools, transport
 from benchmarks.figure import HEADER, Figure
 
 BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
@@ -22,6 +22,8 @@ BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "tools": tools.slow_tools,
     "agent": agent_run.agent_run,
     "installed": installed.installed_plugins,
+    "records": records.records,
+    "parser": cot_parser.figures,
 }
 BEGIN, END = "<!-- table -->", "<!-- end of table -->"
 

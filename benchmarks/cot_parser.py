@@ -96,6 +96,11 @@ def hostile() -> Iterator[Figure]:
         yield Figure(f"nothing but {unit!r}", f"{size / spent / 1e6:.2f} MB/s", "prose", spent / prose, "", None)
 
 
+async def figures() -> list[Figure]:
+    """Throughput and flatness, for the table of all benchmarks."""
+    return [*throughput(), *flatness()]
+
+
 def main() -> None:
     """Prints all tables."""
     for table in (throughput, flatness, hostile):
