@@ -6,6 +6,10 @@ from contextlib import aclosing
 
 import pytest
 
+from enfilade.agent import AgentConfig
+from enfilade.candidate import Isolation
+from enfilade.config import Config
+from enfilade.host import Host
 from enfilade.tools.entry import ToolEntry
 from enfilade.tools.limits import ToolLimits
 from enfilade_sdk.errors import ErrorCode
@@ -37,6 +41,19 @@ async def test_calls_that_run_out_of_time_or_are_given_up_are_cancelled_at_the_s
         quick = await call(engine, "quick")
         assert quick.text == "its own"
         assert engine.abandoned == 0
+
+
+@pytest.mark.parametrize("isolation", ["inprocess", "process"])
+async def test_cancelling_a_run_cancels_its_call_at_the_server(isolation: Isolation, record: Record) -> None:
+    config = Config(mcp={"harbour": server("Good", record.path)}, isolation=isolation)
+    agent = AgentConfig(model="demo", tools=({"tool": "mcp:harbour:slow"},))
+    async with Host(config) as host:
+        run = asyncio.create_task(host.ask(agent, "Please call slow"))
+        await until(lambda: bool(record.of("tools/call")), 30)
+        run.cancel()
+        [cancelled] = await until_cancelled(record, 1)
+        assert cancelled == record.of("tools/call")[0]["id"]
+        await asyncio.wait({run})
 
 
 async def test_closing_the_messages_of_a_call_cancels_it_too(record: Record) -> None:
