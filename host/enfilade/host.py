@@ -18,7 +18,7 @@ from enfilade.catalog import Catalog
 from enfilade.config import Config, load_config
 from enfilade.discovery.configured import configured_candidates
 from enfilade.discovery.entry_points import installed_candidates
-from enfilade.discovery.managed import ManagedPlugins
+from enfilade.discovery.followed import FollowedPlugins
 from enfilade.environments.held import HeldRunner
 from enfilade.environments.installed import InstalledPlugins
 from enfilade.extensions.late_store import late_store
@@ -97,9 +97,9 @@ class Host:
         self.extensions = extensions or Extensions.installed()
         offer = self.extensions.offer
         self.gateway = ModelGateway(self.config.models, self.config.default_model, offer.models)
-        self._managed = ManagedPlugins(self.config.plugins, InstalledPlugins())
+        self._followed = FollowedPlugins(self.config.plugins, InstalledPlugins())
         if candidates is None:
-            self.catalog = Catalog([*self._discovered(), *further], self._runner_of, self._managed)
+            self.catalog = Catalog([*self._discovered(), *further], self._runner_of, self._followed)
         else:
             self.catalog = Catalog([*candidates, *further], self._runner_of)
         self._launchers = Launchers(offer.launchers, self.config.plugins)
@@ -123,7 +123,7 @@ class Host:
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         sweep()
-        self._sweeping = asyncio.ensure_future(self._managed.sweep())
+        self._sweeping = asyncio.ensure_future(self._followed.sweep())
         return self
 
     async def __aexit__(
@@ -141,7 +141,7 @@ class Host:
         if self._sweeping is not None:
             await self._sweeping
             self._sweeping = None
-            await self._managed.sweep()
+            await self._followed.sweep()
 
     def run(
         self,
