@@ -1,6 +1,7 @@
 """The command from its words to its exit code."""
 
 import contextlib
+import gc
 import os
 import sys
 import threading
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and gives its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     code = _exit_code(words)
+    gc.freeze()  # the interpreter would look through everything once more as it ends, for 85 ms
     _end(code)
     return code
 
