@@ -65,6 +65,8 @@ def copy_checkout(target: Path) -> None:
         if (ROOT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, target / name)
+    for words in (["init", "--quiet"], ["add", "--all"]):  # a checkout, as a clone would be
+        subprocess.run(["git", "-C", str(target), *words], check=True)
 
 
 def run(script: str, folder: Path) -> int:

@@ -69,8 +69,9 @@ async def test_a_fault_of_the_command_line_is_told_in_the_outcome_and_ends_with_
 
 
 async def test_a_deadline_is_a_failure_with_its_code(enfilade: Enfilade) -> None:
-    async with ModelServer([text_turn("Slow", end="hang", done=False)]) as server:
-        done = await enfilade("run", "q", "--json", "--timeout", "1.5", *at(server.base_url))
+    choice = {"index": 0, "delta": {"content": "Slow"}, "finish_reason": None}
+    async with ModelServer([Turn(events=[{"choices": [choice]}], end="hang", done=False)]) as server:
+        done = await enfilade("run", "q", "--json", "--timeout", "5", *at(server.base_url))
     assert done.code == 1
     assert done.outcome["error"]["code"] == "deadline"
     assert done.outcome["answer"] == "Slow"

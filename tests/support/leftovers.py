@@ -36,7 +36,9 @@ class Belongings:
 def belongings() -> Belongings:
     """What this process has now: children, threads of Python, launch directories, open descriptors by kind."""
     return Belongings(
-        Counter(_name(process) for process in psutil.Process().children(recursive=True)),
+        Counter(
+            name for process in psutil.Process().children(recursive=True) if not _is_server(name := _name(process))
+        ),
         Counter(thread.name for thread in threading.enumerate() if not thread.name.startswith("asyncio_")),
         frozenset(str(path) for place in _places() for path in place.glob(f"enf-{os.getpid()}-*")),
         Counter(_descriptors()),
@@ -73,6 +75,11 @@ async def gone(*pids: int, seconds: float = BOUND) -> None:
 
 def _places() -> list[Path]:
     return [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp")]
+
+
+def _is_server(name: str) -> bool:
+    """Whether it belongs to the tests' database server, which lives longer than a test and starts what it likes."""
+    return " postgres" in name or "/postgres " in name
 
 
 def _name(process: psutil.Process) -> str:
