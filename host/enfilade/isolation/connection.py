@@ -33,6 +33,9 @@ DEATH_SECONDS = 1.0
 SHUTDOWN_SECONDS = 5.0
 """Seconds for the answer to a shutdown call; who makes it does not wait so long for the process to end."""
 
+LAST_READS_SECONDS = 0.5
+"""Seconds that runs have to read what a process had written before it died."""
+
 TAIL_SECONDS = 3.0
 """Seconds that runs have to let go when the connection closes; their streams are broken by then."""
 
@@ -57,6 +60,8 @@ class Connection:
         self._streams = StreamsAhead(self._open_stream)
         self._given_up = ""
         self._tails: set[asyncio.Task[None]] = set()
+        self._runs = 0
+        self._no_run = asyncio.Event()
         self._stdio: asyncio.Task[None] | None = None
 
     @property
@@ -105,11 +110,23 @@ class Connection:
     async def run(self, invocation: Invocation, hatch: Hatch) -> AsyncGenerator[ToolInvokeMessage, None]:
         """Runs a strategy on a stream of its own."""
         messages = GuestStream(self._streams.take(), hatch, self).messages(invocation)
+        self._runs += 1
+        self._no_run.clear()
         try:
             async for message in messages:
                 yield message
         finally:
+            self._runs -= 1
+            if not self._runs:
+                self._no_run.set()
             await messages.aclose()
+
+    async def last_reads(self) -> None:
+        """Lets the runs of a process that died read what it had written; to close at once would lose that."""
+        if self._runs:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LAST_READS_SECONDS):
+                    await self._no_run.wait()
 
     async def shut_down(self) -> None:
         """Asks a started plugin to end (go-plugin's controller). Calls of runs are still answered."""

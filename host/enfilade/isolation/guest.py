@@ -137,18 +137,19 @@ class StartedGuest:
             asyncio.ensure_future(connection.broken.wait()),
             asyncio.ensure_future(self._asked_to_stop.wait()),
         }
-        asked = False
+        asked = died = False
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
             asked = self._asked_to_stop.is_set() and connection.usable
+            died = process.ended and not self._asked_to_stop.is_set()
         finally:
             for wait in waits:
                 wait.cancel()
             if self._connection is connection:
                 self._connection = None
-            await self._end(connection, process, asked=asked)
+            await self._end(connection, process, asked=asked, died=died)
 
-    async def _end(self, connection: Connection, process: GuestProcess, *, asked: bool) -> None:
+    async def _end(self, connection: Connection, process: GuestProcess, *, asked: bool, died: bool) -> None:
         shutting_down = asyncio.ensure_future(connection.shut_down()) if asked else None
         try:
             await process.stop(self._watch, self._times if asked else AT_ONCE, asked=asked)
@@ -156,4 +157,6 @@ class StartedGuest:
             if shutting_down is not None:
                 shutting_down.cancel()
                 await asyncio.wait({shutting_down})
+            if died:
+                await connection.last_reads()
             await connection.close()

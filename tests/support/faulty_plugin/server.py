@@ -203,7 +203,9 @@ async def stands_still(context: Context) -> None:
 
 
 async def dies_midway(context: Context) -> None:
-    await context.write(frame(text()))
+    """Dies when the host has surely read its text: the answer to a call comes after it."""
+    await context.write(frame(text(), tool_call(1)))
+    await context.read()
     sys.stderr.write("[ERROR] out of patience\n")
     sys.stderr.flush()
     os.kill(os.getpid(), signal.SIGKILL)
