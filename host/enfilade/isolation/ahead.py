@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from enfilade.isolation.run_stream import RunStream
+from enfilade.isolation.grpc_stream import GrpcRunStream
 
 AHEAD = 4
 """Streams that wait, opened, for a run."""
@@ -16,14 +16,14 @@ REFILL_SECONDS = 0.002
 class StreamsAhead:
     """Keeps a few streams open; each serves one run."""
 
-    def __init__(self, open_stream: Callable[[], RunStream], ahead: int = AHEAD) -> None:
+    def __init__(self, open_stream: Callable[[], GrpcRunStream], ahead: int = AHEAD) -> None:
         self._open = open_stream
         self._ahead = ahead
-        self._waiting: deque[RunStream] = deque()
+        self._waiting: deque[GrpcRunStream] = deque()
         self._refill: asyncio.Handle | None = None
         self._closed = False
 
-    def take(self) -> RunStream:
+    def take(self) -> GrpcRunStream:
         """An open stream; another one takes its place a little later."""
         self._schedule()
         while self._waiting:

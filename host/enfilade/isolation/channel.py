@@ -1,17 +1,14 @@
 """The gRPC channel to a guest."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import grpc
 
 from enfilade.errors import ConfigError
-from enfilade_sdk.serving.address import unix_address
+from enfilade.isolation.address import GRPCS, Address
 from enfilade_sdk.serving.handshake import MAX_MESSAGE_BYTES
-
-GRPCS = "grpcs://"
 
 OPTIONS: Sequence[tuple[str, Any]] = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
@@ -26,32 +23,6 @@ OPTIONS: Sequence[tuple[str, Any]] = (
     ("grpc.enable_http_proxy", 0),
     ("grpc.enable_retries", 0),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where a guest is: gRPC's address of a unix socket, `unix:PATH`, or `grpcs://HOST:PORT` with TLS files (PEM)."""
-
-    target: str
-    ca: Path | None = None
-    certificate: Path | None = None
-    key: Path | None = None
-
-
-def configured_address(target: str, files: Mapping[str, Path]) -> Address:
-    """The address that an operator wrote: `unix:PATH` or `grpcs://HOST:PORT`.
-
-    Raises:
-        ConfigError: It has another form, or its path cannot be a socket's.
-    """
-    if target.startswith("unix:"):
-        try:
-            return Address(unix_address(target.removeprefix("unix:")))
-        except ValueError as error:
-            raise ConfigError(f"address: {error}") from None
-    if not target.startswith(GRPCS):
-        raise ConfigError(f"address: expected unix:PATH or grpcs://HOST:PORT, got {target!r}")
-    return Address(target, files.get("ca"), files.get("certificate"), files.get("key"))
 
 
 def open_channel(address: Address) -> "grpc.aio.Channel":

@@ -6,24 +6,17 @@ import logging
 from collections.abc import AsyncGenerator, Coroutine
 from typing import Any
 
-import grpc
-
 from enfilade.errors import LaunchError
-from enfilade.isolation.ahead import StreamsAhead
-from enfilade.isolation.channel import Address, open_channel
 from enfilade.isolation.process import GuestProcess
 from enfilade.isolation.run import GuestStream
-from enfilade.isolation.run_stream import RunStream
-from enfilade.isolation.stdio import drain_stdio
+from enfilade.isolation.transport import Transport
 from enfilade_sdk import codec
 from enfilade_sdk.contract import StrategyDescription
 from enfilade_sdk.errors import EnfiladeError, GuestDiedError, ProtocolError
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import Invocation
 from enfilade_sdk.messages import ToolInvokeMessage
-from enfilade_sdk.serving.server import TOKEN_KEY
-from enfilade_wire.v1 import strategy_pb2 as pb
-from enfilade_wire.v1 import strategy_pb2_grpc as rpc
+from enfilade_sdk.serving.link import StreamBrokenError
 
 _log = logging.getLogger(__name__)
 
@@ -49,20 +42,24 @@ class Connection:
         broken: Set when the process behind it is to be replaced.
     """
 
-    def __init__(self, plugin: str, address: Address, process: GuestProcess | None = None) -> None:
+    def __init__(self, plugin: str, transport: Transport, process: GuestProcess | None = None, at: str = "") -> None:
+        """Over a transport that is not connected yet.
+
+        Args:
+            plugin: The plugin's name, for errors.
+            transport: What carries its runs.
+            process: The process behind it; None for one at an address.
+            at: The address, for errors.
+        """
         self.plugin = plugin
         self.process = process
         self.broken = asyncio.Event()
-        self._address = address
-        self._channel = open_channel(address)
-        self._metadata = ((TOKEN_KEY, process.token),) if process and process.token else ()
-        self._stub: Any = rpc.StrategyPluginStub(self._channel)
-        self._streams = StreamsAhead(self._open_stream)
+        self._transport = transport
+        self._at = at
         self._given_up = ""
         self._tails: set[asyncio.Task[None]] = set()
         self._runs = 0
         self._no_run = asyncio.Event()
-        self._stdio: asyncio.Task[None] | None = None
 
     @property
     def usable(self) -> bool:
@@ -77,26 +74,29 @@ class Connection:
             ProtocolError: Its answer cannot be read.
         """
         try:
-            response = await self._stub.Describe(pb.DescribeRequest(), timeout=seconds, metadata=self._metadata)
-        except grpc.aio.AioRpcError as error:
-            raise LaunchError(f"plugin {self.plugin!r} {await self._why_undescribed(error, seconds)}") from None
+            response = await self._transport.describe(seconds)
+        except TimeoutError:
+            raise await self._undescribed(f"no answer within {seconds:g} s") from None
+        except StreamBrokenError as broken:
+            raise await self._undescribed(broken.reason, lost=broken.lost) from None
         if response.protocol != codec.PROTOCOL:
             raise ProtocolError(
                 f"plugin {self.plugin!r} speaks protocol {response.protocol}, this host speaks {codec.PROTOCOL}; "
                 "update the older of the two"
             )
-        descriptions = [codec.description_from_wire(strategy) for strategy in response.strategies]
-        self._streams.fill()
-        if self.process is not None and not self.process.spec.speaks_launch_line:
-            self._stdio = asyncio.ensure_future(drain_stdio(self._channel, self.process.output))
-        return descriptions
+        return [codec.description_from_wire(strategy) for strategy in response.strategies]
 
-    async def _why_undescribed(self, error: "grpc.aio.AioRpcError", seconds: float) -> str:
-        late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-        reason = f"no answer within {seconds:g} s" if late else f"{error.code().name}: {error.details()}"
+    async def alive(self, seconds: float) -> bool:
+        """Whether the plugin's own code answers in time; a busy plugin may not, and is not dead for that."""
+        return await self._transport.alive(seconds)
+
+    async def _undescribed(self, reason: str, *, lost: bool = False) -> LaunchError:
+        return LaunchError(f"plugin {self.plugin!r} {await self._why_undescribed(reason, lost=lost)}")
+
+    async def _why_undescribed(self, reason: str, *, lost: bool) -> str:
         if self.process is None:
-            return f"at {self._address.target} cannot be asked what it offers: {reason}"
-        if error.code() is grpc.StatusCode.UNAVAILABLE and await self._ended(self.process):
+            return f"at {self._at} cannot be asked what it offers: {reason}"
+        if lost and await self._ended(self.process):
             return f"died before it said what it offers: {self.process.last_words()}"
         return f"did not say what it offers: {reason}{self.process.output.text()}"
 
@@ -109,7 +109,7 @@ class Connection:
 
     async def run(self, invocation: Invocation, hatch: Hatch) -> AsyncGenerator[ToolInvokeMessage, None]:
         """Runs a strategy on a stream of its own."""
-        messages = GuestStream(self._streams.take(), hatch, self).messages(invocation)
+        messages = GuestStream(self._transport.open_run(), hatch, self).messages(invocation)
         self._runs += 1
         self._no_run.clear()
         try:
@@ -131,18 +131,11 @@ class Connection:
     async def shut_down(self) -> None:
         """Asks a started plugin to end (go-plugin's controller). Calls of runs are still answered."""
         self._given_up = self._given_up or "the host stops it"
-        self._streams.close()
-        shutdown: Any = self._channel.unary_unary("/plugin.GRPCController/Shutdown")
-        with contextlib.suppress(grpc.aio.AioRpcError):
-            await shutdown(b"", timeout=SHUTDOWN_SECONDS, metadata=self._metadata)
+        await self._transport.shut_down(SHUTDOWN_SECONDS)
 
     async def close(self) -> None:
         """Closes the channel; runs that are left end with an error."""
-        self._streams.close()
-        if self._stdio is not None:
-            self._stdio.cancel()
-            await asyncio.gather(self._stdio, return_exceptions=True)
-        await self._channel.close()
+        await self._transport.close()
         if self._tails:
             await asyncio.wait(self._tails, timeout=TAIL_SECONDS)
 
@@ -153,21 +146,22 @@ class Connection:
         task.add_done_callback(self._tails.discard)
         await asyncio.shield(task)
 
-    async def explain(self, code: grpc.StatusCode, details: str) -> EnfiladeError:
+    async def explain(self, broken: StreamBrokenError) -> EnfiladeError:
         """The error for a stream that broke off: how the process ended, or what its server did."""
-        reason = details if code is grpc.StatusCode.OK else f"{code.name}: {details}"
-        if code is grpc.StatusCode.RESOURCE_EXHAUSTED:
-            return ProtocolError(f"rule 'a frame is within gRPC's limit' was broken: {details}")
+        if broken.rule:
+            if broken.lost:
+                self._replace(f"it broke the rule '{broken.rule}'")
+            return ProtocolError(f"rule '{broken.rule}' was broken: {broken.reason}")
         if self.process is None:
-            return GuestDiedError(f"the connection to plugin {self.plugin!r} at {self._address.target} broke: {reason}")
+            return GuestDiedError(f"the connection to plugin {self.plugin!r} at {self._at} broke: {broken.reason}")
         ended = await self._ended(self.process)
         if self._given_up:
             return GuestDiedError(f"plugin {self.plugin!r} was stopped under this run: {self._given_up}")
         if ended:
             return self._death(self.process)
-        if code is grpc.StatusCode.UNAVAILABLE:
-            self._replace(f"its connection broke ({reason})")
-        return ProtocolError(f"plugin {self.plugin!r} broke the stream off while its process lives: {reason}")
+        if broken.lost:
+            self._replace(f"its connection broke ({broken.reason})")
+        return ProtocolError(f"plugin {self.plugin!r} broke the stream off while its process lives: {broken.reason}")
 
     def _death(self, process: GuestProcess) -> EnfiladeError:
         return GuestDiedError(
@@ -178,7 +172,7 @@ class Connection:
     def overdue(self, reason: str) -> None:
         """Gives a plugin up that does not end a cancelled run; the process of one that was started is stopped."""
         if self.process is None:
-            _log.warning("plugin %r at %s: %s", self.plugin, self._address.target, reason)
+            _log.warning("plugin %r at %s: %s", self.plugin, self._at, reason)
         else:
             self._replace(reason)
 
@@ -187,6 +181,3 @@ class Connection:
             _log.warning("plugin %r is stopped: %s; the next run starts it again", self.plugin, reason)
             self._given_up = f"{reason}, in the same process"
             self.broken.set()
-
-    def _open_stream(self) -> RunStream:
-        return RunStream(self._stub.Run(metadata=self._metadata))

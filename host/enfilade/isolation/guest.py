@@ -5,16 +5,15 @@ from collections.abc import AsyncGenerator
 from typing import Protocol
 
 from enfilade.errors import LaunchError
-from enfilade.isolation.channel import Address
 from enfilade.isolation.connection import Connection
 from enfilade.isolation.process import AT_ONCE, GuestProcess, LaunchSpec, StopTimes, launch
+from enfilade.isolation.reach import transport_to
 from enfilade.isolation.watch import Watch
 from enfilade_sdk.contract import StrategyDescription
 from enfilade_sdk.errors import NotAdmittedError
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import Invocation
 from enfilade_sdk.messages import ToolInvokeMessage
-from enfilade_sdk.serving.address import unix_address
 
 
 class Guest(Protocol):
@@ -115,7 +114,7 @@ class StartedGuest:
         process = await launch(self._spec, self._watch)
         connection: Connection | None = None
         try:
-            connection = Connection(self._spec.plugin, Address(unix_address(process.handshake.path)), process)
+            connection = Connection(self._spec.plugin, transport_to(process), process)
             self._described = await connection.describe(self._spec.start_timeout)
             if not self._described:
                 raise NotAdmittedError(f"plugin {self._spec.plugin!r} offers no strategy")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from enfilade.errors import LaunchError
 from enfilade_sdk.serving.address import unix_address
+from enfilade_sdk.serving.handshake import GRPC
 
 CORE_PROTOCOL = "1"
 """go-plugin's handshake version."""
@@ -23,10 +24,19 @@ class Handshake:
 
     protocol: int
     path: str
+    transport: str = GRPC
 
 
-def read_handshake(line: bytes, protocols: tuple[int, ...], socket_dir: str) -> Handshake:
+def read_handshake(
+    line: bytes, protocols: tuple[int, ...], socket_dir: str, transports: tuple[str, ...] = (GRPC,)
+) -> Handshake:
     """Reads `1|APP-PROTOCOL|unix|PATH|grpc|...`.
+
+    Args:
+        line: What the plugin printed.
+        protocols: The versions that this host speaks.
+        socket_dir: The launch's directory.
+        transports: What this host offered: `grpc`, which is always understood, and `link` to an SDK.
 
     Raises:
         LaunchError: It is another line, another version, or names a socket outside the launch's directory.
@@ -43,9 +53,10 @@ def read_handshake(line: bytes, protocols: tuple[int, ...], socket_dir: str) -> 
         raise LaunchError(
             f"the plugin speaks protocol {protocol}, this host speaks {ours}; update the older of the two"
         )
-    if network != "unix" or transport != "grpc":
-        raise LaunchError(f"expected a unix socket with grpc, the plugin offers {network} with {transport}")
-    return Handshake(int(protocol), _checked_socket(path, socket_dir))
+    if network != "unix" or transport not in transports:
+        ours = " or ".join(transports)
+        raise LaunchError(f"expected a unix socket with {ours}, the plugin offers {network} with {transport}")
+    return Handshake(int(protocol), _checked_socket(path, socket_dir), transport)
 
 
 def _checked_socket(path: str, socket_dir: str) -> str:

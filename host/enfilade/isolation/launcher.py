@@ -7,12 +7,17 @@ from enfilade.isolation.guest import Guest, StartedGuest
 from enfilade.isolation.process import LaunchSpec, StopTimes, sdk_command
 from enfilade.isolation.remote import RemoteGuest
 from enfilade.isolation.watch import Watch
+from enfilade_sdk.serving.handshake import GRPC, LINK
+
+TRANSPORTS = (LINK, GRPC)
+"""What plugins served by the SDK are offered; others speak gRPC."""
 
 
 class Launcher:
     """Makes guests, all in the care of one guardian."""
 
-    def __init__(self, times: StopTimes | None = None) -> None:
+    def __init__(self, times: StopTimes | None = None, transports: tuple[str, ...] = TRANSPORTS) -> None:
+        self._transports = transports
         self._watch = Watch()
         self._times = times or StopTimes()
 
@@ -20,14 +25,14 @@ class Launcher:
         """The guest of a plugin; it comes to life when it is first used."""
         if candidate.address:
             return RemoteGuest(candidate)
-        return StartedGuest(_spec(candidate), self._watch, self._times)
+        return StartedGuest(_spec(candidate, self._transports), self._watch, self._times)
 
     async def close(self) -> None:
         """Lets the guardian go, after the guests were stopped."""
         await self._watch.close()
 
 
-def _spec(candidate: Candidate) -> LaunchSpec:
+def _spec(candidate: Candidate, transports: tuple[str, ...]) -> LaunchSpec:
     command, own = candidate.command, candidate.own_environment
     if not command:
         offers = [f"{offer.name}={offer.target}" for offer in candidate.offers]
@@ -39,5 +44,6 @@ def _spec(candidate: Candidate) -> LaunchSpec:
         speaks_launch_line=not candidate.command,
         environment=candidate.environment,
         start_timeout=candidate.start_timeout,
+        transports=transports if not candidate.command else (GRPC,),
         check=own.check if own else None,
     )

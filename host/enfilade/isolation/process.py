@@ -20,7 +20,7 @@ from enfilade.isolation.output import OutputTail
 from enfilade.isolation.pipes import GuestPipes
 from enfilade.isolation.watch import Watch
 from enfilade_sdk.serving import doorway
-from enfilade_sdk.serving.handshake import COOKIE_KEY, COOKIE_VALUE, MAX_MESSAGE_BYTES
+from enfilade_sdk.serving.handshake import COOKIE_KEY, COOKIE_VALUE, GRPC, MAX_MESSAGE_BYTES
 
 _log = logging.getLogger(__name__)
 
@@ -42,6 +42,7 @@ class LaunchSpec:
         environment: Variables the operator set for it.
         start_timeout: Seconds until its handshake line must have come, and as many until it must have said what it
             offers.
+        transports: What is offered to it, the best first; `grpc` is what a plugin speaks that was not offered any.
         check: Called, in a thread, before it is started; what it raises is why it is not.
     """
 
@@ -50,6 +51,7 @@ class LaunchSpec:
     speaks_launch_line: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
     start_timeout: float = 10.0
+    transports: tuple[str, ...] = (GRPC,)
     check: Callable[[], object] | None = None
 
 
@@ -125,7 +127,7 @@ class GuestProcess:
             seconds = f"{self.spec.start_timeout:g} s"
             raise self._failure(f"did not start: no handshake line within {seconds}{self.output.text()}") from None
         try:
-            self.handshake = read_handshake(line, PROTOCOLS, self._directory)
+            self.handshake = read_handshake(line, PROTOCOLS, self._directory, self.spec.transports)
         except LaunchError as error:
             raise self._failure(f"did not start: {error.message}{self.output.text()}") from None
 
@@ -134,7 +136,12 @@ class GuestProcess:
 
     def _write_launch_line(self) -> None:
         if self.spec.speaks_launch_line:
-            line = {"token": self.token, "parent": os.getpid(), "max_message_bytes": MAX_MESSAGE_BYTES}
+            line = {
+                "token": self.token,
+                "parent": os.getpid(),
+                "max_message_bytes": MAX_MESSAGE_BYTES,
+                "transports": self.spec.transports,
+            }
             self._pipes.write(json.dumps(line).encode() + b"\n")
 
     async def stop(self, watch: Watch, times: StopTimes, *, asked: bool = True) -> None:

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from enfilade.candidate import Candidate
-from enfilade.isolation.channel import configured_address
+from enfilade.isolation.address import configured_address
 from enfilade.isolation.connection import Connection
+from enfilade.isolation.reach import transport_at
 from enfilade_sdk.contract import StrategyDescription
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import Invocation
@@ -59,7 +60,7 @@ class RemoteGuest:
             if self._connection is None:
                 candidate = self._candidate
                 address = configured_address(candidate.address, candidate.certificates)
-                connection = Connection(candidate.plugin, address)
+                connection = Connection(candidate.plugin, transport_at(address), at=candidate.address)
                 try:
                     self._described = await connection.describe(candidate.start_timeout)
                 except BaseException:

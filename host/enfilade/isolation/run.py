@@ -5,16 +5,15 @@ import contextlib
 from collections.abc import AsyncGenerator, Coroutine
 from typing import Any, Protocol
 
-import grpc
-
 from enfilade.isolation.calls import CALLS, GuestCalls
-from enfilade.isolation.run_stream import RunStream
+from enfilade.isolation.transport import RunStream
 from enfilade_sdk import codec
 from enfilade_sdk.errors import EnfiladeError, LimitExceededError, ProtocolError
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import Invocation
 from enfilade_sdk.messages import ToolInvokeMessage
 from enfilade_sdk.outbox import Outbox
+from enfilade_sdk.serving.link import StreamBrokenError
 from enfilade_sdk.serving.parts import MAX_ITEM_BYTES
 from enfilade_wire.v1 import strategy_pb2 as pb
 
@@ -28,7 +27,7 @@ END_GRACE = 2.0
 class StreamOwner(Protocol):
     """What a run's stream belongs to."""
 
-    async def explain(self, code: grpc.StatusCode, details: str) -> EnfiladeError:
+    async def explain(self, broken: StreamBrokenError) -> EnfiladeError:
         """The error for a stream that broke off."""
         ...
 
@@ -81,16 +80,12 @@ class GuestStream:
     async def _read(self) -> list[pb.PluginItem]:
         try:
             frame = await self._stream.read()
-        except grpc.aio.AioRpcError as error:
-            raise await self._owner.explain(error.code(), error.details() or "") from None
-        except asyncio.CancelledError:
-            if _is_cancelled():
-                raise
-            raise await self._owner.explain(grpc.StatusCode.CANCELLED, "the connection was closed") from None
+        except StreamBrokenError as broken:
+            raise await self._owner.explain(broken) from None
         if frame is None:
-            raise await self._owner.explain(grpc.StatusCode.OK, "the stream ended without a terminal item")
+            raise await self._owner.explain(StreamBrokenError("the stream ended without a terminal item"))
         items = list(frame.items)
-        if frame.ByteSize() > MAX_ITEM_BYTES:
+        if self._stream.frame_bytes > MAX_ITEM_BYTES:
             for item in items:
                 _check_size(item, f"a {item.WhichOneof('item')}")
         return items
@@ -116,14 +111,11 @@ class GuestStream:
                 while (frame := await self._stream.read()) is not None:
                     for item in frame.items:
                         self._handle(item.WhichOneof("item"), item)
-        except (TimeoutError, grpc.aio.AioRpcError):  # the run itself has ended well
+        except (TimeoutError, StreamBrokenError):  # the run itself has ended well
             return
-        except asyncio.CancelledError:
-            if _is_cancelled():
-                raise
 
     async def _write(self, start: pb.HostItem) -> None:
-        with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the reader finds out why
+        with contextlib.suppress(StreamBrokenError):  # the reader finds out why
             await self._stream.write(pb.HostFrame(items=[start]))
             while items := await self._outbox.take():
                 await self._stream.write(pb.HostFrame(items=items))
@@ -150,20 +142,11 @@ class GuestStream:
                     pass
         except TimeoutError:
             self._owner.overdue(f"a cancelled run did not end within {CANCEL_GRACE:g} s")
-        except grpc.aio.AioRpcError:
+        except StreamBrokenError:
             return
-        except asyncio.CancelledError:
-            if _is_cancelled():
-                raise
 
 
 def _check_size(item: pb.HostItem | pb.PluginItem, what: str) -> None:
     size = item.ByteSize()
     if size > MAX_ITEM_BYTES:
         raise LimitExceededError(f"{what} of {size} bytes is over the limit of {MAX_ITEM_BYTES} bytes for one item")
-
-
-def _is_cancelled() -> bool:
-    """Whether this task is being cancelled; grpc.aio raises the same error when its own call is."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

@@ -17,6 +17,10 @@ CORE_PROTOCOL = 1
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """gRPC's limit for one frame, both ways, where the host names none."""
 
+GRPC = "grpc"
+LINK = "link"
+"""The transports, by their names in the launch line and the handshake line."""
+
 LAUNCH_LINE_LIMIT = 64 * 1024
 """Bytes of the launch line; a longer one is not ours."""
 
@@ -43,7 +47,8 @@ class Launch:
         protocols: Application protocol versions that the host speaks.
         token: Must come with every RPC; empty when the host sent none (the directory is private anyway).
         parent: The host's process id, 0 when unknown.
-        max_message_bytes: gRPC's limit for one frame.
+        max_message_bytes: The limit for one frame.
+        transports: How the host can talk, the one it likes best first: `link` (see `link.py`) or `grpc`.
     """
 
     socket_dir: str
@@ -51,6 +56,7 @@ class Launch:
     token: str = ""
     parent: int = 0
     max_message_bytes: int = MAX_MESSAGE_BYTES
+    transports: tuple[str, ...] = (GRPC,)
 
 
 def read_launch(lifeline: int) -> Launch:
@@ -72,6 +78,7 @@ def read_launch(lifeline: int) -> Launch:
         token=str(more.get("token", "")),
         parent=_whole(more, "parent", 0),
         max_message_bytes=_whole(more, "max_message_bytes", MAX_MESSAGE_BYTES),
+        transports=_words(more, "transports", GRPC),
     )
 
 
@@ -89,9 +96,19 @@ def choose_protocol(launch: Launch, ours: int) -> int:
     return ours
 
 
-def handshake_line(protocol: int, address: str) -> str:
+def choose_transport(launch: Launch) -> str:
+    """The first of the host's transports that this SDK has; gRPC, which every host has, when there is none."""
+    return next((transport for transport in launch.transports if transport in (LINK, GRPC)), GRPC)
+
+
+def handshake_line(protocol: int, address: str, transport: str = GRPC) -> str:
     """The line that tells the host where the plugin listens."""
-    return f"{CORE_PROTOCOL}|{protocol}|unix|{address}|grpc|"
+    return f"{CORE_PROTOCOL}|{protocol}|unix|{address}|{transport}|"
+
+
+def socket_path(folder: str) -> str:
+    """Where a plugin process listens in its private directory."""
+    return f"{folder}/{os.getpid()}.sock"
 
 
 def _whole(launch: dict[str, object], key: str, default: int) -> int:
@@ -99,6 +116,13 @@ def _whole(launch: dict[str, object], key: str, default: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise HandshakeError(f"launch line, {key}: expected a whole number, got {value!r}")
     return value
+
+
+def _words(launch: dict[str, object], key: str, default: str) -> tuple[str, ...]:
+    value = launch.get(key, [default])
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        raise HandshakeError(f"launch line, {key}: expected an array of words, got {value!r}")
+    return tuple(value)
 
 
 def _versions(text: str) -> tuple[int, ...]:

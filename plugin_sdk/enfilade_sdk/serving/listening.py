@@ -15,7 +15,7 @@ from enfilade_sdk.serving.address import unix_address
 from enfilade_sdk.serving.command_line import CommandLine
 from enfilade_sdk.serving.handshake import MAX_MESSAGE_BYTES, HandshakeError
 from enfilade_sdk.serving.plugin import Plugin
-from enfilade_sdk.serving.server import StrategyServicer, make_server, serve_until
+from enfilade_sdk.serving.server import GrpcServing, StrategyServicer, make_server
 
 UNIX = "unix:"
 GRPCS = "grpcs://"
@@ -38,7 +38,7 @@ async def listen(line: CommandLine, plugin: Plugin, out: TextIO) -> None:
     await server.start()
     out.write(f"listening at {address}\n")
     out.flush()
-    await serve_until(stop, server)
+    await GrpcServing(server).serve_until(stop)
     _remove_socket(address)
 
 

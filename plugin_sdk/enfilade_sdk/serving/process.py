@@ -7,19 +7,38 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Sequence
-from typing import NoReturn, TextIO
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TextIO
 
 from enfilade_sdk.serving.command_line import CommandLine, read_command_line
 from enfilade_sdk.serving.doorway import guard_streams
 from enfilade_sdk.serving.handshake import (
+    LINK,
     HandshakeError,
     Launch,
     choose_protocol,
+    choose_transport,
     handshake_line,
     read_launch,
+    socket_path,
 )
 from enfilade_sdk.serving.lifeline import die_with_parent, watch
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from enfilade_sdk.serving.plugin import Plugin
+
+
+class Serving(Protocol):
+    """A server that was started."""
+
+    async def serve_until(self, stop: "asyncio.Event") -> None:
+        """Serves until `stop` is set, then gives open runs a moment."""
+        ...
+
+
+Starter = Callable[["Plugin", Launch, str, "asyncio.Event"], Coroutine[Any, Any, Serving]]
 
 
 def main(arguments: Sequence[str], streams: tuple[TextIO, int] | None = None) -> NoReturn:
@@ -54,11 +73,10 @@ def _serve(launch: Launch, line: CommandLine, out: TextIO) -> None:
     import asyncio
 
     from enfilade_sdk.codec import PROTOCOL
-    from enfilade_sdk.serving.address import unix_address
     from enfilade_sdk.serving.opening import open_plugin
-    from enfilade_sdk.serving.server import StrategyServicer, make_server, serve_until, socket_path
 
-    protocol = choose_protocol(launch, PROTOCOL)
+    protocol, transport = choose_protocol(launch, PROTOCOL), choose_transport(launch)
+    started = _server_of(transport)
     plugin = open_plugin(line)
     gc.freeze()
     gc.enable()
@@ -66,17 +84,25 @@ def _serve(launch: Launch, line: CommandLine, out: TextIO) -> None:
     async def run() -> None:
         stop = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-        servicer = StrategyServicer(plugin, token=launch.token)
-        server = make_server(servicer, stop.set, max_message_bytes=launch.max_message_bytes)
         path = socket_path(launch.socket_dir)
-        server.add_insecure_port(unix_address(path))
-        await server.start()
-        out.write(handshake_line(protocol, path) + "\n")
+        server = await started(plugin, launch, path, stop)
+        out.write(handshake_line(protocol, path, transport) + "\n")
         out.close()
-        await serve_until(stop, server)
+        await server.serve_until(stop)
         leave(0)
 
     asyncio.run(run())
+
+
+def _server_of(transport: str) -> Starter:
+    """What starts the server of a transport; grpc, a large part of a process's memory, is imported only for its own."""
+    if transport == LINK:
+        from enfilade_sdk.serving.link_server import started as over_link
+
+        return over_link
+    from enfilade_sdk.serving.server import started as over_grpc
+
+    return over_grpc
 
 
 def _listen(line: CommandLine, out: TextIO) -> None:

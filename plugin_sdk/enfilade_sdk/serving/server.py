@@ -3,15 +3,15 @@
 import asyncio
 import hmac
 import logging
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 import grpc
 
-from enfilade_sdk import codec
-from enfilade_sdk.contract import StrategyDescription
-from enfilade_sdk.serving.plugin import Offer, Plugin, unopened
+from enfilade_sdk.serving.address import unix_address
+from enfilade_sdk.serving.description import describe_plugin
+from enfilade_sdk.serving.handshake import Launch
+from enfilade_sdk.serving.plugin import Plugin
 from enfilade_sdk.serving.run import GuestRun
 from enfilade_wire.v1 import strategy_pb2 as pb
 from enfilade_wire.v1 import strategy_pb2_grpc as rpc
@@ -45,8 +45,7 @@ class StrategyServicer:
     async def Describe(self, _request: pb.DescribeRequest, context: Context) -> pb.DescribeResponse:  # noqa: N802 - the wire's name
         """What this process offers."""
         await self.check(context)
-        strategies = [_described(description) for description in self._plugin.descriptions]
-        return pb.DescribeResponse(protocol=codec.PROTOCOL, strategies=strategies)
+        return describe_plugin(self._plugin)
 
     async def Run(self, _requests: AsyncIterator[pb.HostFrame], context: Context) -> None:  # noqa: N802 - the wire's name
         """One run."""
@@ -64,14 +63,6 @@ class StrategyServicer:
         given = next((v for k, v in context.invocation_metadata() or () if k == TOKEN_KEY), "")
         if not hmac.compare_digest(str(given).encode(), self._token):
             await context.abort(grpc.StatusCode.UNAUTHENTICATED, "the launch token is missing or wrong")
-
-
-def _described(description: StrategyDescription) -> pb.StrategyDescription:
-    try:
-        return codec.description_to_wire(description)
-    except Exception as error:  # noqa: BLE001 - what an author declares may hold anything; it costs only that strategy
-        reason = f"its description cannot be sent: {error}"
-        return codec.description_to_wire(unopened(Offer(description.name, description.name), reason))
 
 
 def make_server(
@@ -121,13 +112,23 @@ def _unary(method: Callable[[bytes, Context], Awaitable[bytes]]) -> Any:
     return grpc.unary_unary_rpc_method_handler(method)
 
 
-async def serve_until(stop: asyncio.Event, server: "grpc.aio.Server") -> None:
-    """Serves until `stop` is set, then gives open runs the grace period, and no more."""
-    await stop.wait()
-    stopping = asyncio.ensure_future(server.stop(SHUTDOWN_GRACE))
-    await asyncio.wait({stopping}, timeout=SHUTDOWN_GRACE + 0.5)
+class GrpcServing:
+    """A server that was started."""
+
+    def __init__(self, server: "grpc.aio.Server") -> None:
+        self._server = server
+
+    async def serve_until(self, stop: asyncio.Event) -> None:
+        """Serves until `stop` is set, then gives open runs the grace period, and no more."""
+        await stop.wait()
+        stopping = asyncio.ensure_future(self._server.stop(SHUTDOWN_GRACE))
+        await asyncio.wait({stopping}, timeout=SHUTDOWN_GRACE + 0.5)
 
 
-def socket_path(folder: str) -> str:
-    """Where a plugin process listens in its private directory."""
-    return f"{folder}/{os.getpid()}.sock"
+async def started(plugin: Plugin, launch: Launch, path: str, stop: asyncio.Event) -> GrpcServing:
+    """Serves a launch at a path; go-plugin's shutdown call sets `stop`."""
+    servicer = StrategyServicer(plugin, token=launch.token)
+    server = make_server(servicer, stop.set, max_message_bytes=launch.max_message_bytes)
+    server.add_insecure_port(unix_address(path))
+    await server.start()
+    return GrpcServing(server)

@@ -1,0 +1,121 @@
+"""The host's end of the plain link to a process that it started."""
+
+import asyncio
+import contextlib
+
+from enfilade_sdk.serving.handshake import MAX_MESSAGE_BYTES
+from enfilade_sdk.serving.link import Kind, Link, LinkStream, StreamBrokenError
+from enfilade_wire.v1 import strategy_pb2 as pb
+
+
+class LinkTransport:
+    """All runs of a process over one socket."""
+
+    def __init__(self, path: str, token: str) -> None:
+        self._path = path
+        self._token = token
+        self._link = Link(self, MAX_MESSAGE_BYTES)
+        self._connected = False
+        self._last = 0
+        self._streams: dict[int, LinkRunStream] = {}
+        self._answers: dict[int, asyncio.Future[bytes]] = {}
+
+    async def describe(self, seconds: float) -> pb.DescribeResponse:
+        """Connects if need be; asks what the plugin offers."""
+        async with asyncio.timeout(seconds):
+            if not self._connected:
+                await self._connect()
+            payload = await self._ask(Kind.DESCRIBE)
+        try:
+            return pb.DescribeResponse.FromString(payload)
+        except Exception:  # noqa: BLE001 - protobuf's error, which the pure Python parser has otherwise than upb
+            raise StreamBrokenError(
+                f"{len(payload)} other bytes", rule="the answer to describe is its response"
+            ) from None
+
+    async def alive(self, seconds: float) -> bool:
+        """Whether the plugin's loop turns."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._ask(Kind.PING)
+        except (TimeoutError, StreamBrokenError):
+            return False
+        return True
+
+    def open_run(self) -> "LinkRunStream":
+        """A stream for one run, which costs nothing until it is written to."""
+        number = self._number()
+        stream = self._streams[number] = LinkRunStream(self._link, number, self._streams)
+        if self._link.broken is not None:
+            stream.broke(self._link.broken)
+        return stream
+
+    async def shut_down(self, _seconds: float) -> None:
+        """Asks the process to end."""
+        with contextlib.suppress(StreamBrokenError):
+            self._link.send(Kind.SHUTDOWN)
+
+    async def close(self) -> None:
+        """Closes the socket."""
+        self._link.close("the host closed the connection")
+
+    def block(self, kind: int, stream: int, payload: bytes) -> None:
+        """Takes a block of the plugin."""
+        known = self._streams.get(stream)
+        if known is not None and kind == Kind.DATA:
+            known.took(payload)
+        elif known is not None and kind == Kind.CREDIT:
+            known.credited(int.from_bytes(payload, "big"))
+        elif known is not None and kind == Kind.END:
+            known.ended()
+            del self._streams[stream]
+        elif kind in (Kind.DATA, Kind.PONG) and stream in self._answers:
+            if not self._answers[stream].done():
+                self._answers[stream].set_result(payload)
+        elif kind != Kind.PONG:  # one may come when nobody waits any more
+            raise StreamBrokenError(f"kind {kind} of {stream}", rule="a block is of a stream that is open", lost=True)
+
+    def lost(self, reason: StreamBrokenError) -> None:
+        """Breaks every stream that is left."""
+        for stream in self._streams.values():
+            stream.broke(reason)
+        self._streams.clear()
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(reason)
+
+    async def _connect(self) -> None:
+        try:
+            await asyncio.get_running_loop().create_unix_connection(lambda: self._link, self._path)
+        except OSError as error:
+            raise StreamBrokenError(f"cannot connect to {self._path}: {error.strerror}", lost=True) from None
+        self._connected = True
+        self._link.send(Kind.HELLO, 0, self._token.encode())
+
+    async def _ask(self, kind: Kind) -> bytes:
+        number = self._number()
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._answers[number] = answer
+        try:
+            self._link.send(kind, number)
+            return await answer
+        finally:
+            del self._answers[number]
+
+    def _number(self) -> int:
+        self._last += 1
+        return self._last
+
+
+class LinkRunStream(LinkStream[pb.PluginFrame]):
+    """The stream of one run, among those of its link."""
+
+    def __init__(self, link: Link, number: int, streams: "dict[int, LinkRunStream]") -> None:
+        super().__init__(link, number, pb.PluginFrame.FromString)
+        self._among = streams
+
+    def cancel(self) -> None:
+        """Gives the run up."""
+        if not self.written:  # so no end will come
+            self._among.pop(self.number, None)
+        self.give_up()

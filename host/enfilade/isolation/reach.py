@@ -1,0 +1,34 @@
+"""How each plugin is reached: the plain link or gRPC."""
+
+from enfilade.isolation.address import Address
+from enfilade.isolation.link_transport import LinkTransport
+from enfilade.isolation.output import OutputTail
+from enfilade.isolation.process import GuestProcess
+from enfilade.isolation.transport import Transport
+from enfilade_sdk.serving.address import unix_address
+from enfilade_sdk.serving.handshake import LINK
+
+
+def transport_to(process: GuestProcess) -> Transport:
+    """What carries runs to a process that was started, by what it said in its handshake."""
+    handshake = process.handshake
+    if handshake.transport == LINK:
+        return LinkTransport(handshake.path, process.token)
+    output = None if process.spec.speaks_launch_line else process.output
+    return _grpc(Address(unix_address(handshake.path)), process.token, output)
+
+
+def transport_at(address: Address) -> Transport:
+    """What carries runs to a plugin at an address.
+
+    Raises:
+        ConfigError: A certificate file is missing or is not PEM.
+    """
+    return _grpc(address)
+
+
+def _grpc(address: Address, token: str = "", output: OutputTail | None = None) -> Transport:
+    # Here, since grpc takes a tenth of a second and 15 MB, and most hosts have no use for it.
+    from enfilade.isolation.grpc_transport import GrpcTransport
+
+    return GrpcTransport(address, token, output)
