@@ -52,7 +52,7 @@ def loses_nothing(text: str, events: Sequence[Event]) -> None:
     shown = "".join(e.text for e in events if isinstance(e, Thought) and not e.reasoning)
     assert len(shown) + len(answer) <= len(text) + 2, f"something is said twice: {text!r}\n{events}"
     if not any(isinstance(e, Answer | Action | ParseError | Dropped | Mark) for e in events) and not set(
-        ":\uff1a\ufe55\ufe13"
+        ":\uff1a\ufe55\ufe13\u3011"
     ) & set(text):
         tags = ("<think", "</think", "final answer")
         if not any(tag in text.lower() for tag in tags):

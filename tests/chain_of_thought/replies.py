@@ -14,6 +14,10 @@ LABELS = (
     "Final Answer:", "Final Answer: ", "FinalAnswer: ", "**Final Answer:** ", "**Final Answer: ",
     "## Final Answer\n", "Final Answer\n",
     "final_answer: ", "Answer: ", "Answer:", "> Action: ", "`Action: ", '"Action: ',
+    "Tool: ", "Tool Name:", "Function: ", "Tool Input: ", "\u3010Action\u3011",
+    "\u3010Thought\u3011", "\u3010Final Answer\u3011: ",
+    "\u273fFUNCTION\u273f: ", "\u273fARGS\u273f:", "\U0001f527 Action: ",
+    "\U0001f4e5\ufe0f Action Input: ", "\u2192 Thought: ", "Response: ",
 )  # fmt: skip
 
 NAMES = (
@@ -32,7 +36,8 @@ NAMES = (
 
 CALLS = (
     'search("x")', "search[x]", 'search(query="x", limit=3)', "calc: 1+1", "search for fees", "search(", "search[",
-    "calc()",
+    "calc()", "name: search", "tool = calc", "the search tool",
+    "Use search with x", "Final Answer(42)", "finish", "functions.search",
     'search({"query": "x"})', "Finish[42]", "search with", "use search", "final_answer(", "Final Answer: 42",
 )  # fmt: skip
 
@@ -56,7 +61,11 @@ OBJECTS = (
     '{"action": "search", "action_input": {"query": "x",',
     '{"action": "Final Answer", "action_input": "cut',
     "{action: search, action_input: {q: x}}",
-    '{"action": "search" "action_input": }', "{}", "[]", "[1]", "{{", "[[", '{"', '{"a', "{'a':", '{"a":1,', "[{",
+    '{"action": "search" "action_input": }', "{}", "[]", "[1]", "{{",
+    '{{"action": "search", "action_input": {{"query": "x"}}}}',
+    '{"action": "search", "query": "x"}', '{"action": "none", "final_answer": "ok"}',
+    '{"query": "x", # why\n "limit": 3}',
+    "query: x\nlimit: 3", 'query="x", limit=3', '"""a\nb"""', "[[", '{"', '{"a', "{'a':", '{"a":1,', "[{",
     '[{"action"',
     '"text"', '"unclosed', "42", "null", "-1.5e3", "true",
 )  # fmt: skip
@@ -71,7 +80,8 @@ PIECES = (
     "[", ",", "=", "(", ")", "*", "**", "_", "#", "-", "1.", "\u5317\u4ed3", "\U0001f600", "\x00", "Act", "Final",
     "Thou", "/", "//", "/*", "*/",
     "Thought/Action/Observation", "mention of Final Answer: x ", "and Action: {", " Action_input: {", "e\u0301",
-    "\u2028", "\x85",
+    "\u2028", "\x85", "\u3010", "\u3011", "\u273f", "\U0001f527", "\u2192", "# ",
+    "Action 1: search[x]", "Action: `calc(", "\nTool:",
 )  # fmt: skip
 
 _GROUPS = (LABELS, NAMES, CALLS, OBJECTS, PIECES, PIECES, ("\n",))

@@ -11,7 +11,7 @@ from enfilade_cot.quiet import Quiet
 from enfilade_cot.shapes import steps, thought
 from enfilade_cot.spacing import BREAKS, space_end
 from enfilade_cot.tape import Tape
-from enfilade_cot.turns import ToAction, ToActionLine, ToDrop, ToProse, Turn
+from enfilade_cot.turns import Draft, ToAction, ToActionLine, ToDrop, ToInput, ToProse, Turn
 
 
 class ActionHead:
@@ -60,6 +60,8 @@ class ActionHead:
             fence = fence_at(tape)
             if fence is Hold.MORE:
                 return None
+            if fence is not None and fence["break"] and fence["info"] in tape.tools:
+                return ToInput(Draft(fence["info"], self._text))
             if fence is not None and fence["info"] not in tape.tools:
                 self._fenced = True
                 self._raw.append(tape.take(fence.end()))

@@ -2,11 +2,12 @@
 
 import re
 
+from enfilade_cot.action_line import as_text
 from enfilade_cot.actions import CUT, TOO_LONG, unreadable
 from enfilade_cot.events import Action
 from enfilade_cot.fences import closing
 from enfilade_cot.input_text import finish
-from enfilade_cot.labels import Hold, Kind
+from enfilade_cot.labels import Hold, Kind, Label
 from enfilade_cot.lines import Lines, line_pattern
 from enfilade_cot.object_text import ObjectText, Reading
 from enfilade_cot.quiet import Quiet
@@ -16,6 +17,8 @@ from enfilade_cot.turns import Fence, ToAwaitInput, ToDrop, ToInput, ToInputText
 
 FENCE = re.compile(rf"(?P<row>`{{3,16}}|~{{3,16}})(?P<info>[\w+.-]{{0,30}}){GAP}{{0,8}}(?P<break>[{BREAKS}]?)")
 """An opening fence where an action or an input is expected; its content may stand on the same line."""
+
+FENCE_LENGTH = 3
 
 _FENCE_START = re.compile(rf"(?:`{{1,2}}|~{{1,2}}|(?:`{{3,16}}|~{{3,16}})[\w+.-]{{0,30}}{GAP}{{0,8}})\Z")
 
@@ -34,6 +37,7 @@ class AwaitInput(Lines):
         super().__init__(line_pattern(tape.grammar.loose_head))
         self._draft = turn.draft
         self._said = False
+        self._looked = False
         tape.line_start = True
 
     def head(self, tape: Tape) -> Turn | Hold | None:
@@ -42,33 +46,53 @@ class AwaitInput(Lines):
             self._draft.raw += tape.take(space_end(tape.buf, tape.pos))
             if tape.pos == len(tape.buf):
                 return None
-            if self._draft.fenced:
+            if self._draft.fenced and not self._looked:
                 return self._close_fence(tape)
+        return self._label(tape)
+
+    def _label(self, tape: Tape) -> Turn | Hold | None:
         label = tape.grammar.match(tape.buf, tape.pos, eof=tape.eof, loose=True)
         if label is Hold.MORE:
             return label
         if label is not None and label.kind in (Kind.INPUT, Kind.LOOSE_INPUT):
             self._draft.raw += tape.take(label.end)
             return ToInput(self._draft)
-        if label is not None:
-            return finish(tape, self._draft)
+        return self._plain(tape) if label is None else self._other(tape, label)
+
+    def _plain(self, tape: Tape) -> Turn | Hold | None:
+        """A line without a label: the input itself, or something that is none."""
         if not self._said and not self._draft.has_input:
             fence = fence_at(tape)
             if fence is Hold.MORE:
                 return fence
             if tape.buf[tape.pos] == "{" or (fence and fence["break"]):
                 return ToInput(self._draft)
+        if self._draft.tentative:
+            return as_text(tape, self._draft.raw, fresh=True)
         self._said = True
+        tape.line_start = False
+        return None
+
+    def _other(self, tape: Tape, label: Label) -> Turn | None:
+        """The label of something else: no input follows, unless it is a thought that stands between name and input."""
+        if self._draft.tentative:
+            return as_text(tape, self._draft.raw, fresh=True)
+        if label.kind is not Kind.THOUGHT or self._draft.has_input:
+            return finish(tape, self._draft)
+        self._said = True
+        self.say(tape, label.end)
         tape.line_start = False
         return None
 
     def _close_fence(self, tape: Tape) -> Hold | None:
         char = tape.buf[tape.pos]
-        end = closing(Fence(char, 3, ""), tape.buf, tape.pos, eof=tape.eof) if char in "`~" else None
+        end = closing(Fence(char, FENCE_LENGTH, ""), tape.buf, tape.pos, eof=tape.eof) if char in "`~" else None
         if end is Hold.MORE:
             return end
-        self._draft.fenced = False
-        self._draft.raw += tape.take(end or tape.pos)
+        self._looked = True
+        if end is not None:
+            self._draft.fenced = False
+            self._draft.raw += tape.take(end)
         return None
 
     def say(self, tape: Tape, end: int) -> None:
@@ -77,6 +101,8 @@ class AwaitInput(Lines):
 
     def ended(self, tape: Tape) -> Turn | None:
         """No input follows."""
+        if self._draft.tentative:
+            return as_text(tape, self._draft.raw, fresh=True)
         if tape.cut and not self._draft.has_input:
             tape.fail(CUT, self._draft.raw)
             return ToDrop()
@@ -89,7 +115,7 @@ class ActionInput:
     def __init__(self, turn: ToInput) -> None:
         self._draft = turn.draft
         self._object: ObjectText | None = None
-        self._fence: Fence | None = None
+        self._fence = Fence("`", FENCE_LENGTH, "") if self._draft.fenced else None
         self._fresh = False
         self._white = ""
 

@@ -6,7 +6,7 @@ from enfilade_cot.actions import CUT, NO_TOOL, TOO_LONG
 from enfilade_cot.call_form import NamedCall, read_call
 from enfilade_cot.events import Answer
 from enfilade_cot.labels import Hold, Kind, Label
-from enfilade_cot.names import clean, is_final, is_none
+from enfilade_cot.names import clean, is_final, is_finish, is_none
 from enfilade_cot.quiet import Quiet
 from enfilade_cot.shapes import answer_text
 from enfilade_cot.spacing import BREAKS, trim
@@ -169,14 +169,15 @@ def named(tape: Tape, turn: ToActionLine, call: NamedCall, line: str) -> Turn:
             return ToNamedAnswer()
         tape.settle(Answer(trim(answer_text(call.input))))
         return ToDrop()
-    if is_tentative(turn.label) and not known:
+    is_tool = turn.label is not None and turn.label.kind is Kind.TOOL
+    if is_tentative(turn.label) and (not known or (is_tool and call.has_input)):
         return as_text(tape, text, fresh=False)
     if is_none(call.name) and not known:
         tape.drop(text)
         tape.notes.none_named = True
         tape.line_start = False
         return ToProse()
-    return ToAwaitInput(Draft(call.name, text, call.input, call.has_input, turn.fenced))
+    return ToAwaitInput(Draft(call.name, text, call.input, call.has_input, turn.fenced, is_tool))
 
 
 def as_text(tape: Tape, text: str, *, fresh: bool) -> Turn:
@@ -192,4 +193,4 @@ def is_tentative(label: Label | None) -> bool:
 
 
 def _final(call: NamedCall, tape: Tape) -> bool:
-    return call.name not in tape.tools and is_final(call.name)
+    return call.name not in tape.tools and (is_final(call.name) or is_finish(call.name))

@@ -23,7 +23,7 @@ def unreadable(reader: Reader) -> str:
 
 def given(steps: list[Step], raw: str, tools: frozenset[str]) -> list[Action | Answer | Dropped]:
     """The events of actions. Beside another action, a final answer is a guess and is dropped."""
-    actions = [Action(s.name, s.input, raw, s.name in tools) for s in steps if not s.final]
+    actions = [Action(s.name, s.input, raw, s.name in tools, s.rest) for s in steps if not s.final]
     answers = [trim(answer_text(s.input)) for s in steps if s.final]
     if actions:
         return [*actions, *map(Dropped, answers)]

@@ -12,7 +12,7 @@ class Blanks:
     """Passes over them as they arrive.
 
     Args:
-        comments: Whether `// ...` and `/* ... */` are comments.
+        comments: Whether `// ...`, `# ...` and `/* ... */` are comments.
 
     Attributes:
         fresh: Whether a line break was passed over since this was last set to False.
@@ -41,8 +41,11 @@ class Blanks:
         if end > at:
             self.fresh = self.fresh or any(c in text[at:end] for c in BREAKS)
             return end
-        if text[at] != "/" or not self._comments:
+        if text[at] not in "/#" or not self._comments:
             return at
+        if text[at] == "#":
+            self._inside = "/"
+            return at + 1
         if at + 1 == len(text):
             self.waiting = not eof
             return at

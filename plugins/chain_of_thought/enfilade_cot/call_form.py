@@ -4,14 +4,19 @@ import re
 from dataclasses import dataclass
 
 from enfilade_cot.events import Json
-from enfilade_cot.names import clean, is_final, is_none
+from enfilade_cot.names import clean, is_final, is_finish, is_none
 from enfilade_cot.reader import read_whole
 from enfilade_cot.spacing import trim
 
-_CALL = re.compile(r"(?P<name>[\w.-]+)\s*(?:\((?P<round>.*)\)|\[(?P<square>.*)\])[\s.;`*]*", re.DOTALL)
+_CALL = re.compile(
+    r"(?P<name>(?i:final[\s_-]answer)|[\w.-]+)\s*(?:\((?P<round>.*)\)|\[(?P<square>.*)\])[\s.;`*]*", re.DOTALL
+)
 _KEYWORD = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
-_APART = re.compile(r"\s*(?::|=|,|->|=>|\||\bwith\b|\s)\s*", re.IGNORECASE)
-_FINISH = "finish"
+_APART = re.compile(r"\s*(?::|=|,|->|=>|\||\bwith\b|\s[-\u2013\u2014]\s|\s)\s*", re.IGNORECASE)
+_NAMING = re.compile(
+    r"\s*[\"'`*]*(?:tool|function|action)?[_ ]?(?:name)?[\"'`*]*\s*[:=](?!=)(?P<rest>.+)", re.IGNORECASE | re.DOTALL
+)
+_USE = re.compile(r"(?:use|using|call|invoke|run)\s+(?:the\s+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +36,30 @@ def read_call(line: str, tools: frozenset[str]) -> NamedCall:
         tools: The names on the menu.
     """
     name = clean(line, tools)
-    if name in tools or is_final(name):
+    if name in tools or (is_final(name) and not name.endswith((")", "]"))):
         return NamedCall(name)
     text = trim(line).strip("`*")
     call = _CALL.fullmatch(text)
     if call:
         named = clean(call["name"], tools)
         inner = call["round"] if call["round"] is not None else call["square"]
-        if named not in tools and named.lower() == _FINISH:
+        if named not in tools and is_finish(named):
             named = "Final Answer"
-        if call["square"] is not None or is_final(named):
+        if call["square"] is not None or (is_final(named) and not _KEYWORD.match(inner)):
             return NamedCall(named, _bracketed(inner), has_input=bool(trim(inner)))
         return NamedCall(named, _arguments(inner), has_input=bool(trim(inner)))
+    naming = _NAMING.fullmatch(text)
+    if naming:
+        inner_call = read_call(naming["rest"], tools)
+        if inner_call.name in tools:
+            return inner_call
     return _first_word(text, tools) or NamedCall(name)
 
 
 def _first_word(text: str, tools: frozenset[str]) -> NamedCall | None:
     """A known name with something behind it."""
+    using = _USE.match(text)
+    text = text[using.end() :] if using else text
     word = text.split(None, 1)[0] if text.split() else ""
     for end in {len(word), *(i for i, c in enumerate(word) if not (c.isalnum() or c in "_-.`'\""))}:
         name = clean(word[:end], tools)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from enfilade_cot.events import Action, Json
+from enfilade_cot.keyed import keyed
 from enfilade_cot.reader import read_whole
 from enfilade_sdk.prompts import PromptTool, ToolCall
 
@@ -26,6 +27,10 @@ def tool_calls(actions: Sequence[Action], menu: Sequence[PromptTool], round_numb
 
 def _call(action: Action, schema: Mapping[str, Any], call_id: str) -> ToolCall:
     value = _opened(action.input, schema)
+    if value == {}:
+        value = {key: inner for key, inner in action.rest.items() if key in _properties(schema)}
+    if isinstance(value, list):
+        value = _in_order(value, schema)
     if not isinstance(value, dict) and (name := _meant(schema)) is not None:
         value = {name: value}
     if isinstance(value, dict):
@@ -34,13 +39,16 @@ def _call(action: Action, schema: Mapping[str, Any], call_id: str) -> ToolCall:
 
 
 def _opened(value: Json, schema: Mapping[str, Any]) -> Json:
-    """No input is an empty object; an object that was written as a text is opened when the tool knows its keys."""
+    """No input is an empty object; one that was written as a text is opened where the tool has its keys."""
     if value in (None, ""):
         return {}
     if isinstance(value, str) and value.lstrip().startswith("{"):
         whole, inner = read_whole(value, strict=True)
         if whole and isinstance(inner, dict) and set(inner) <= set(_properties(schema)):
             return inner
+    if isinstance(value, str):
+        pairs = keyed(value, _properties(schema))
+        return value if pairs is None else pairs
     return value
 
 
@@ -51,6 +59,14 @@ def _meant(schema: Mapping[str, Any]) -> str | None:
     if len(names) == 1:
         return names[0]
     return required[0] if isinstance(required, list) and len(required) == 1 else None
+
+
+def _in_order(values: list[Json], schema: Mapping[str, Any]) -> Json:
+    """Several values, as in `search("x", 3)`, are the parameters in their order, unless the first is a list."""
+    names = list(_properties(schema))
+    if not 1 < len(values) <= len(names) or _properties(schema)[names[0]].get("type") != "string":
+        return values
+    return dict(zip(names, values, strict=False))
 
 
 def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:

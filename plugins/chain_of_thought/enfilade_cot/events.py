@@ -1,7 +1,7 @@
 """What the parser makes of a reply."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TypeAlias
 
@@ -33,12 +33,14 @@ class Action:
         input: The input as a value: an object, a list, a string, a number; `{}` when there is none.
         raw: The text it was read from, label included.
         known: Whether the menu has a tool of that name.
+        rest: What else stood in the action's object, where it had no input: arguments may have been meant.
     """
 
     name: str
     input: Json
     raw: str
     known: bool = True
+    rest: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

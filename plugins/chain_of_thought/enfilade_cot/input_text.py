@@ -18,6 +18,7 @@ _QUOTED_LINE = re.compile(rf"{SPACE}*(\"(?:[^\"\\{BREAKS}]|\\.)*\"|'[^'{BREAKS}]
 
 _STOP_WORD = 40
 
+_TRIPLES = ('"' * 3, "'" * 3)
 _PAIRS = {"`": "`", "'": "'", "\u201c": "\u201d"}
 
 
@@ -117,6 +118,9 @@ def input_value(text: str) -> Json:
     whole, value = read_whole(text, strict=True)
     if whole and not (isinstance(value, str) and text[0] == "'"):
         return value
+    for quotes in _TRIPLES:
+        if len(text) >= 2 * len(quotes) and text.startswith(quotes) and text.endswith(quotes):
+            return text[len(quotes) : -len(quotes)].strip("\r\n")
     if len(text) > 1 and _PAIRS.get(text[0]) == text[-1] and text[-1] not in text[1:-1]:
         return text[1:-1]
     return text

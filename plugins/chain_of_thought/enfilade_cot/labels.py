@@ -10,6 +10,7 @@ class Kind(Enum):
     THOUGHT = auto()
     ACTION = auto()
     ACTIONS = auto()
+    TOOL = auto()
     INPUT = auto()
     OBSERVATION = auto()
     ANSWER = auto()
@@ -52,6 +53,7 @@ class LabelSet:
         thought: Before a thought.
         action: Before an action or its name.
         actions: Plural forms, which count only when an action follows.
+        tool: Before the name of a tool; counts only when the menu has it and an input follows.
         input: Before the input of an action.
         observation: Before a tool's result, which is never the model's to write.
         answer: Before the final answer.
@@ -62,6 +64,7 @@ class LabelSet:
     thought: tuple[str, ...] = ()
     action: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
+    tool: tuple[str, ...] = ()
     input: tuple[str, ...] = ()
     observation: tuple[str, ...] = ()
     answer: tuple[str, ...] = ()
@@ -81,10 +84,11 @@ ENGLISH = LabelSet(
     thought=("thought", "thoughts"),
     action=("action",),
     actions=("actions",),
+    tool=("tool", "tool name", "function", "function name"),
     input=("action input", "action inputs"),
     observation=("observation",),
     answer=("final answer",),
-    maybe_answer=("answer",),
+    maybe_answer=("answer", "response", "final response", "final result"),
     loose_input=(
         "input",
         "inputs",
@@ -103,10 +107,12 @@ ANSWERING = LabelSet(thought=ENGLISH.thought, answer=ENGLISH.answer, maybe_answe
 
 CHINESE = LabelSet(
     thought=("思考",),
-    action=("行动", "动作"),
-    input=("行动 输入", "动作 输入"),
+    action=("行动", "动作", "操作"),
+    tool=("工具", "工具 名称", "函数"),
+    input=("行动 输入", "动作 输入", "操作 输入"),
     observation=("观察", "观察 结果"),
-    answer=("最终 答案", "最终 回答"),
-    loose_input=("输入", "参数"),
+    answer=("最终 答案", "最终 回答", "最终 回复", "最终 答复"),
+    maybe_answer=("答案", "回答"),
+    loose_input=("输入", "参数", "工具 输入", "工具 参数", "行动 参数", "输入 参数"),
 )
 """Their Chinese forms, for agents whose prompt uses them: `ENGLISH + CHINESE`."""

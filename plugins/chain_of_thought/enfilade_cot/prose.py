@@ -49,6 +49,9 @@ INVENTED = (
 )
 
 _OBJECT_NEXT = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}(?:[{{\[]|`{{3}})")
+_BOLD = re.compile(r"\*{0,3}")
+_NAME_NEXT = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}`?([\w.-]{{1,64}})`?[\[(]")
+_NAME_MAYBE = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}`?([\w.-]{{0,64}})`?\Z")
 _OBJECT_MAYBE = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}`{{0,2}}\Z")
 _ACTION_LINE = re.compile(rf"(?i:action)\*{{0,3}}:\*{{0,3}}([^{BREAKS}{{\[(]{{1,100}})[{BREAKS}]{{1,4}}\Z")
 _NEAR = f"{SPACE}{{0,{INDENT_LIMIT}}}"
@@ -187,7 +190,7 @@ class Prose(Lines):
         if label.kind is Kind.ANSWER:
             tape.take(label.end)
             return ToAnswer(label.carry)
-        if label.kind in (Kind.ACTION, Kind.ACTIONS):
+        if label.kind in (Kind.ACTION, Kind.ACTIONS, Kind.TOOL):
             return ToAction(tape.take(label.end), label)
         if label.kind is Kind.THOUGHT:
             return self._thought(tape, label)
@@ -243,14 +246,21 @@ class Prose(Lines):
             self.say(tape, end)
             return None
         if found.kind is Kind.ANSWER:
-            self.say(tape, end)
+            bold = _BOLD.match(tape.buf, end)
+            if bold and bold.end() == len(tape.buf) and not tape.eof:
+                return Hold.MORE
+            self.say(tape, bold.end() if bold else end)
             if not tape.notes.marked:
                 tape.notes.marked = True
                 tape.out.append(Mark())
             return None
-        if not tape.eof and _OBJECT_MAYBE.match(tape.buf, end):
+        maybe = None if tape.eof else _NAME_MAYBE.match(tape.buf, end)
+        if (maybe and any(tool.startswith(maybe[1]) for tool in tape.tools)) or (
+            not tape.eof and _OBJECT_MAYBE.match(tape.buf, end)
+        ):
             return Hold.MORE
-        if _OBJECT_NEXT.match(tape.buf, end):
+        name = _NAME_NEXT.match(tape.buf, end)
+        if _OBJECT_NEXT.match(tape.buf, end) or (name and name[1] in tape.tools):
             tape.notes.suspect = tape.before()[-CLUE:] + tape.buf[tape.pos : end + 1]
         self.say(tape, end)
         return None

@@ -22,6 +22,7 @@ _VALUE = re.compile(r"[\"'\u201c\u2018{\[\]\d-]|(?:true|false|null|None)\b", re.
 _VALUE_START = re.compile(r"(?:t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?|o(?:ne?)?)?)?\Z", re.IGNORECASE)
 
 
+_AFTER_HASH = ("", " ", "\t")
 _ENDS = ("```", "~~~", "</")
 
 
@@ -67,7 +68,7 @@ class Quoting:
             return True if eof or at - after >= LOOK_AHEAD else None
         if at - after >= LOOK_AHEAD or text[at] in "}]":
             return True
-        if text[at] == "/":
+        if text[at] in "/#":
             return _comment(text, at, eof=eof)
         if text[at] in ",\uff0c":
             return self._comma(text, at + 1, place, eof=eof)
@@ -81,7 +82,7 @@ class Quoting:
             return True if eof or at - after >= LOOK_AHEAD else None
         if at - after >= LOOK_AHEAD or text[at] in "}]":
             return True
-        if text[at] == "/":
+        if text[at] in "/#":
             return _comment(text, at, eof=eof)
         if place is Place.IN_LIST:
             if _VALUE.match(text, at):
@@ -122,6 +123,9 @@ class Quoting:
 
 
 def _comment(text: str, at: int, *, eof: bool) -> bool | None:
+    """Whether a comment begins: `//`, `/*`, or `#` with a blank behind it."""
+    if text[at] == "#":
+        return None if at + 1 == len(text) and not eof else text[at + 1 : at + 2] in _AFTER_HASH
     if at + 1 == len(text) and not eof:
         return None
     return text[at + 1 : at + 2] in ("/", "*")

@@ -35,10 +35,17 @@ class Status(Enum):
 
 @dataclass(slots=True)
 class Frame:
-    """An object or list that is still open; `key` is the key whose value comes next."""
+    """An object or list that is still open.
+
+    Attributes:
+        items: What is in it so far.
+        key: The key whose value comes next.
+        doubled: Whether it began with two braces, as in a template, and the first of the closing two is to come.
+    """
 
     items: dict[str, Json] | list[Json]
     key: str = ""
+    doubled: bool = False
 
 
 _Mode = Callable[[str, int, bool], int]
@@ -208,7 +215,9 @@ class Reader:
     def _before_key_or_end(self, text: str, at: int, eof: bool) -> int:
         first = text[at]
         if first == "}":
-            self._pop()
+            return self._close_object(at)
+        if first == "{" and not (self._strict or self.frames[-1].items or self.frames[-1].doubled):
+            self.frames[-1].doubled = True
             return at + 1
         if first in OPENERS and first != "`":
             return self._open_string(text, at, eof=eof)
@@ -235,8 +244,7 @@ class Reader:
     def _after_item(self, text: str, at: int, eof: bool) -> int:  # noqa: ARG002 - a mode
         is_object = isinstance(self.frames[-1].items, dict)
         if text[at] == ("}" if is_object else "]"):
-            self._pop()
-            return at + 1
+            return self._close_object(at)
         if text[at] in _COMMAS:
             self._mode = self._before_key_or_end if is_object else self._before_item_or_end
             self._blanks.fresh = False
@@ -245,6 +253,14 @@ class Reader:
             self._mode = self._before_key_or_end  # a comma is missing
             return at
         return self._break(at)
+
+    def _close_object(self, at: int) -> int:
+        if self.frames[-1].doubled:
+            self.frames[-1].doubled = False
+            self._mode = self._after_item
+        else:
+            self._pop()
+        return at + 1
 
     def _take_key(self, key: str) -> None:
         self.frames[-1].key = key

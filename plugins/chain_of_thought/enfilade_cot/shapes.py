@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from enfilade_cot.events import Json
-from enfilade_cot.names import clean, is_final, is_none
+from enfilade_cot.names import clean, is_final, is_finish, is_none
 from enfilade_cot.reader import read_whole
 
 NAME_KEYS = ("action", "toolname", "tool", "functionname", "actionname", "function", "name", "recipientname")
@@ -32,7 +32,7 @@ INPUT_KEYS = (
 
 WRAPPERS = frozenset(
     {"toolcall", "toolcalls", "functioncall", "functioncalls", "function", "action", "actions", "tool", "tools", "call"}
-    | {"calls", "tooluse", "invoke"}
+    | {"calls", "tooluse", "tooluses", "invoke", "command"}
 )
 """Keys that may hold a whole action, or a list of them."""
 
@@ -47,7 +47,10 @@ FIRST_KEYS = frozenset(NAME_KEYS) | frozenset(INPUT_KEYS) | WRAPPERS | THOUGHT_K
 TEXT_KEYS = ("answer", "finalanswer", "text", "output", "result", "response", "content", "message")
 """Keys of an answer's text inside another object."""
 
-_MAX_NESTING = 4
+_PARALLEL = "multi_tool_use.parallel"
+"""What some models of OpenAI wrap several calls in."""
+
+_MAX_NESTING = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +62,14 @@ class Step:
         input: Its input.
         has_input: Whether an input was given.
         key: The key that named it, its letters alone.
+        rest: What else stands in its object, where no input was given.
     """
 
     name: str
     input: Json
     has_input: bool = True
     key: str = "action"
+    rest: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def final(self) -> bool:
@@ -135,12 +140,10 @@ def _steps(value: Json, tools: frozenset[str], *, labelled: bool, depth: int) ->
         return None
     named = name_in(value)
     if named is not None:
-        return _named(named, value, tools)
-    final = _first(value, (ANSWER_KEY,))
-    if final is None and _first(value, THOUGHT_KEYS):  # a step of the format without an action
-        final = _first(value, ("answer",))
-    if final is not None:
-        return [Step("", answer_text(final[1]))]
+        return _named(named, value, tools, depth=depth)
+    answers = _answers(value)
+    if answers:
+        return answers
     wrapped = _wrapped(value, tools, labelled=labelled, depth=depth)
     if wrapped is None:
         nameless = _first(value, NAME_KEYS)
@@ -148,18 +151,29 @@ def _steps(value: Json, tools: frozenset[str], *, labelled: bool, depth: int) ->
     return wrapped
 
 
-def _named(named: tuple[str, str], value: Mapping[str, Json], tools: frozenset[str]) -> list[Step]:
+def _answers(value: Mapping[str, Json]) -> list[Step]:
+    """The final answer beside an action that is none: under its own key, or a plainer one beside a thought."""
+    final = _first(value, (ANSWER_KEY,))
+    if final is None and _first(value, THOUGHT_KEYS):  # a step of the format without an action
+        final = _first(value, ("answer",))
+    return [] if final is None else [Step("", answer_text(final[1]))]
+
+
+def _named(named: tuple[str, str], value: Mapping[str, Json], tools: frozenset[str], *, depth: int) -> list[Step]:
     key, written = named
     name = clean(written, tools)
     found = _first(value, INPUT_KEYS)
     if name not in tools:
         if is_none(name):
-            return []
-        if is_final(name):
+            return _answers(value)
+        if written == _PARALLEL and found and isinstance(found[1], dict):
+            return _steps(found[1], tools, labelled=True, depth=depth + 1) or [Step(name, found[1], key=key)]
+        if is_final(name) or (found and is_finish(name)):
             answer = found or _first(value, TEXT_KEYS)
             return [Step("", answer_text(answer[1] if answer else None), found is not None, key)]
     if found is None:
-        return [Step(name, {}, has_input=False, key=key)]
+        rest = {k: v for k, v in value.items() if letters(k) != key and letters(k) not in THOUGHT_KEYS}
+        return [Step(name, {}, has_input=False, key=key, rest=rest)]
     return [Step(name, _input(*found), key=key)]
 
 

@@ -40,6 +40,7 @@ class Draft:
         input: The input that was given with the name.
         has_input: Whether there was one.
         fenced: Whether the name stood in a code block, which is still to be closed.
+        tentative: Whether it is no action unless an input follows.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Draft:
     input: Json = None
     has_input: bool = False
     fenced: bool = False
+    tentative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
