@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
+from weakref import WeakSet
 
 from enfilade.admission import Admitted, Runner
 from enfilade.agent import AgentConfig
@@ -118,7 +119,8 @@ class Host:
         self._chain = self._chained(layers)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sweeping: asyncio.Future[None] | None = None
-        self._runs: set[Run] = set()
+        self._runs: WeakSet[Run] = WeakSet()
+        self._underway: set[object] = set()
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
@@ -132,7 +134,8 @@ class Host:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Stops every guest, closes tools and models; nothing is left behind."""
+        """Cancels the runs that were left, stops every guest, closes tools and models; nothing is left behind."""
+        await asyncio.gather(*(run.leave() for run in list(self._runs)))
         await self.catalog.close()
         await self._launchers.close()
         await self._toolboxes.close()
@@ -172,7 +175,10 @@ class Host:
         ledger = Ledger()
         layers = self._chain.open()
         transform = Transform(ledger, self.config.limits.file_bytes, run_id)
-        return Run(run_id, self._messages(_Asked(agent, question, run_id, ledger, layers)), transform, layers.ended)
+        messages = self._messages(_Asked(agent, question, run_id, ledger, layers))
+        run = Run(run_id, messages, transform, layers.ended, self._underway)
+        self._runs.add(run)
+        return run
 
     async def ask(self, agent: AgentConfig, question: str | Question, **more: Any) -> Outcome:
         """Puts one question to an agent and gives the outcome; a failure is in the outcome. Takes what `run` takes."""

@@ -1,6 +1,7 @@
 """One run as the caller holds it: its messages as they come, its outcome at the end."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 
 from enfilade.outcome import Outcome, Status
@@ -13,13 +14,16 @@ class Run:
     """Iterate it for its messages; `outcome` is there once the iteration has ended, however it ended.
 
     A run that fails gives its messages first and then raises. Leaving the iteration early needs `aclose`
-    (or `contextlib.aclosing`), which cancels the run everywhere.
+    (or `contextlib.aclosing`), which cancels the run everywhere. One that is left and dropped without it is cancelled
+    soon after, and the end of its host cancels what is still held.
 
     Args:
         run_id: The run's id.
         messages: What it says.
         transform: Makes the outcome of it.
         ended: Told of the outcome once everything of the run has been let go.
+        underway: Holds the streams of the runs that have begun and not ended. The garbage collector, which would close
+            all the generators of a run at once, then finds the outermost only.
     """
 
     def __init__(
@@ -28,12 +32,16 @@ class Run:
         messages: AsyncGenerator[ToolInvokeMessage, None],
         transform: Transform,
         ended: Callable[[Outcome], Awaitable[None]],
+        underway: set[object],
     ) -> None:
         self.run_id = run_id
-        self.outcome: Outcome | None = None
-        self._transform = transform
-        self._ended = ended
-        self._stream = self._guarded(messages)
+        self._ending = _Ending(transform, ended)
+        self._stream = _guarded(messages, self._ending, underway)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What it came to; None until it has ended."""
+        return self._ending.outcome
 
     def __aiter__(self) -> AsyncIterator[ToolInvokeMessage]:
         return self._stream
@@ -41,8 +49,12 @@ class Run:
     async def aclose(self) -> None:
         """Cancels the run, unless it has ended."""
         await self._stream.aclose()
-        if self.outcome is None:
-            self.outcome = self._transform.end(Status.CANCELLED, RunCancelled("the run was given up before its start"))
+        self._ending.never_began()
+
+    async def leave(self) -> None:
+        """Cancels the run, unless it has ended or somebody is reading it."""
+        with contextlib.suppress(RuntimeError):  # it is being read
+            await self.aclose()
 
     async def wait(self) -> Outcome:
         """Reads the run to its end and gives the outcome; a failure is in the outcome."""
@@ -56,39 +68,62 @@ class Run:
             raise InternalError("a run is read once; this one was read already")
         return self.outcome
 
-    async def _guarded(
-        self, messages: AsyncGenerator[ToolInvokeMessage, None]
-    ) -> AsyncGenerator[ToolInvokeMessage, None]:
-        failure: EnfiladeError | None = None
-        try:
-            async for message in messages:
-                self._transform.add(message)
-                yield message
-            self._transform.check_end()
-        except EnfiladeError as error:
-            failure = error
-        except (asyncio.CancelledError, GeneratorExit):
-            self._end("the run was cancelled", RunCancelled("the run was cancelled by its caller"))
-            raise
-        finally:
-            try:
-                await messages.aclose()
-            finally:
-                await self._tell()
-        closed = self._end(failure.message if failure else "the run ended without closing this log", failure)
-        await self._tell()
-        for message in closed:
-            yield message
-        if failure is not None:
-            raise failure
 
-    def _end(self, reason: str, error: EnfiladeError | None) -> list[ToolInvokeMessage]:
+class _Ending:
+    """How a run ends. It knows nothing of the stream, so that a run that is dropped is let go of at once.
+
+    Attributes:
+        outcome: What the run came to.
+    """
+
+    def __init__(self, transform: Transform, ended: Callable[[Outcome], Awaitable[None]]) -> None:
+        self.outcome: Outcome | None = None
+        self.transform = transform
+        self._ended = ended
+
+    def end(self, reason: str, error: EnfiladeError | None) -> list[ToolInvokeMessage]:
         """Makes the outcome; gives the messages that close what is open."""
-        closed = self._transform.close_logs(reason)
+        closed = self.transform.close_logs(reason)
         status = Status.CANCELLED if isinstance(error, RunCancelled) else Status.FAILED
-        self.outcome = self._transform.end(Status.SUCCEEDED if error is None else status, error)
+        self.outcome = self.transform.end(Status.SUCCEEDED if error is None else status, error)
         return closed
 
-    async def _tell(self) -> None:
+    def never_began(self) -> None:
+        """Makes the outcome of a run that was closed before anybody read it."""
+        if self.outcome is None:
+            self.outcome = self.transform.end(Status.CANCELLED, RunCancelled("the run was given up before its start"))
+
+    async def tell(self) -> None:
+        """Tells of the outcome, if there is one."""
         if self.outcome is not None:
             await self._ended(self.outcome)
+
+
+async def _guarded(
+    messages: AsyncGenerator[ToolInvokeMessage, None], ending: _Ending, underway: set[object]
+) -> AsyncGenerator[ToolInvokeMessage, None]:
+    """The run's messages, and its end, whichever it is."""
+    failure: EnfiladeError | None = None
+    underway.add(messages)
+    try:
+        async for message in messages:
+            ending.transform.add(message)
+            yield message
+        ending.transform.check_end()
+    except EnfiladeError as error:
+        failure = error
+    except (asyncio.CancelledError, GeneratorExit):
+        ending.end("the run was cancelled", RunCancelled("the run was cancelled by its caller"))
+        raise
+    finally:
+        try:
+            await messages.aclose()
+        finally:
+            underway.discard(messages)
+            await ending.tell()
+    closed = ending.end(failure.message if failure else "the run ended without closing this log", failure)
+    await ending.tell()
+    for message in closed:
+        yield message
+    if failure is not None:
+        raise failure
