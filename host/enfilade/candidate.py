@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from enfilade.supervision import Supervision
+
 Isolation = Literal["process", "inprocess"]
 
 GROUP = "enfilade.strategies"
@@ -59,6 +61,7 @@ class Candidate:
         certificates: Files of mutual TLS for a `grpcs://` address: `ca`, `certificate`, `key`.
         environment: Variables the operator gives it.
         start_timeout: Seconds it has to come to life.
+        supervision: How its processes are looked after.
     """
 
     plugin: str
@@ -74,3 +77,4 @@ class Candidate:
     certificates: Mapping[str, Path] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     start_timeout: float = 10.0
+    supervision: Supervision = field(default_factory=Supervision)

@@ -3,6 +3,7 @@
 import os
 import tomllib
 from collections.abc import Mapping
+from dataclasses import fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from enfilade.candidate import Isolation
 from enfilade.errors import ConfigError
 from enfilade.models.settings import ModelSettings
+from enfilade.supervision import RUN_WORKERS, Scope, Supervision
 from enfilade.tools.entry import ToolEntry
 from enfilade.tools.limits import ToolLimits
 from enfilade.tools.mcp.settings import McpSettings
@@ -43,6 +45,9 @@ class PluginSettings(_Section):
         launcher: The way to bring it to life, by the name of one that an extension brings; empty leaves that to
             `isolation`.
         start_timeout: Seconds it has to come to life.
+        scope, workers, max_runs, queue, reserve, idle_stop, heartbeat, crashes, reload: How its processes are looked
+            after, see `enfilade.supervision.Supervision`. Where `workers` is not given it is 1, and 8 for `scope`
+            `run`.
     """
 
     enabled: bool = True
@@ -55,6 +60,21 @@ class PluginSettings(_Section):
     command: tuple[str, ...] = ()
     environment: dict[str, str] = Field(default_factory=dict)
     start_timeout: float = Field(default=10.0, gt=0)
+    scope: Scope = "plugin"
+    workers: int | None = Field(default=None, ge=1, le=1024)
+    max_runs: int = Field(default=1000, ge=1)
+    queue: int = Field(default=1000, ge=0)
+    reserve: int = Field(default=1, ge=0, le=64)
+    idle_stop: float = Field(default=0.0, ge=0)
+    heartbeat: float = Field(default=5.0, ge=0)
+    crashes: int = Field(default=3, ge=0)
+    reload: bool = False
+
+    @property
+    def supervision(self) -> Supervision:
+        """How its processes are looked after."""
+        given = {known.name: getattr(self, known.name) for known in fields(Supervision)}
+        return Supervision(**given | {"workers": self.workers or (RUN_WORKERS if self.scope == "run" else 1)})
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

@@ -20,6 +20,7 @@ class ErrorCode(StrEnum):
     GUEST_DIED = "guest_died"
     PROTOCOL = "protocol"
     NOT_ADMITTED = "not_admitted"
+    BUSY = "busy"
     INTERNAL = "internal"
 
 
@@ -118,6 +119,12 @@ class NotAdmittedError(EnfiladeError):
     """A strategy does not fit the contract, or there is none of that name."""
 
     code = ErrorCode.NOT_ADMITTED
+
+
+class BusyError(EnfiladeError):
+    """There is no place for another run now; nothing was begun, and the same may succeed later."""
+
+    code = ErrorCode.BUSY
 
 
 def _classes(root: type[EnfiladeError]) -> dict[ErrorCode, type[EnfiladeError]]:

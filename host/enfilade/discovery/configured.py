@@ -26,4 +26,5 @@ def _candidate(name: str, chosen: PluginSettings) -> Candidate:
         certificates={key: path for key, path in files.items() if path is not None},
         environment=chosen.environment,
         start_timeout=chosen.start_timeout,
+        supervision=chosen.supervision,
     )

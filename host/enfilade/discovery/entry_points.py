@@ -47,4 +47,5 @@ def _candidate(
         isolation=chosen.isolation or isolation,
         environment=chosen.environment,
         start_timeout=chosen.start_timeout,
+        supervision=chosen.supervision,
     )

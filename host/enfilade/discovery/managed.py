@@ -44,4 +44,5 @@ def _candidate(entry: PluginEntry, chosen: PluginSettings) -> Candidate:
         own_environment=OwnEnvironment(entry.folder, entry.site_packages, partial(check_drift, entry)),
         environment=chosen.environment,
         start_timeout=chosen.start_timeout,
+        supervision=chosen.supervision,
     )

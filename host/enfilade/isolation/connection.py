@@ -40,6 +40,7 @@ class Connection:
         plugin: Its name, for errors.
         process: The process behind it; None for one at an address.
         broken: Set when the process behind it is to be replaced.
+        broke_off: Whether that is because it broke off itself, while its process lives.
     """
 
     def __init__(self, plugin: str, transport: Transport, process: GuestProcess | None = None, at: str = "") -> None:
@@ -54,6 +55,7 @@ class Connection:
         self.plugin = plugin
         self.process = process
         self.broken = asyncio.Event()
+        self.broke_off = False
         self._transport = transport
         self._at = at
         self._given_up = ""
@@ -65,6 +67,11 @@ class Connection:
     def usable(self) -> bool:
         """Whether a new run may be put on it."""
         return not self.broken.is_set() and (self.process is None or not self.process.ended)
+
+    @property
+    def given_up(self) -> str:
+        """Why it is to be replaced; empty while it is not."""
+        return self._given_up
 
     async def describe(self, seconds: float) -> list[StrategyDescription]:
         """Asks what the plugin offers.
@@ -160,6 +167,7 @@ class Connection:
         if ended:
             return self._death(self.process)
         if broken.lost:
+            self.broke_off = True
             self._replace(f"its connection broke ({broken.reason})")
         return ProtocolError(f"plugin {self.plugin!r} broke the stream off while its process lives: {broken.reason}")
 

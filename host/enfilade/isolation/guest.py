@@ -1,19 +1,28 @@
 """Plugins as the host sees them: started on first use and again after a death, or found at an address."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
-from typing import Protocol
+from dataclasses import replace
+from time import monotonic
+from typing import Protocol, cast
 
-from enfilade.errors import LaunchError
-from enfilade.isolation.connection import Connection
-from enfilade.isolation.process import AT_ONCE, GuestProcess, LaunchSpec, StopTimes, launch
-from enfilade.isolation.reach import transport_to
+from enfilade.errors import HostError, LaunchError
+from enfilade.isolation.backoff import Backoff, CrashPolicy
+from enfilade.isolation.pool import Pool, again
+from enfilade.isolation.process import LaunchSpec, StopTimes
+from enfilade.isolation.register import Register
+from enfilade.isolation.states import Listener, PluginStatus, State
 from enfilade.isolation.watch import Watch
+from enfilade.isolation.worker import Worker
+from enfilade.supervision import Supervision
 from enfilade_sdk.contract import StrategyDescription
-from enfilade_sdk.errors import NotAdmittedError
+from enfilade_sdk.errors import EnfiladeError
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import Invocation
 from enfilade_sdk.messages import ToolInvokeMessage
+
+_log = logging.getLogger(__name__)
 
 
 class Guest(Protocol):
@@ -33,26 +42,64 @@ class Guest(Protocol):
 
 
 class StartedGuest:
-    """A plugin that this host starts on first use, and again after it has died.
+    """A plugin whose processes this host starts when they are needed, and looks after.
 
-    Each process has a keeper: a task that sees its end, for whatever reason it ends, and cleans up after it.
+    Args:
+        spec: What to start.
+        watch: The guardian's care.
+        times: How long each step of stopping may take.
+        supervision: The operator's choices.
+        policy: What follows on crashes.
+        version: The plugin's version, for those who hear of its states.
     """
 
-    def __init__(self, spec: LaunchSpec, watch: Watch, times: StopTimes) -> None:
-        self._spec = spec
+    def __init__(
+        self,
+        spec: LaunchSpec,
+        watch: Watch,
+        times: StopTimes,
+        supervision: Supervision | None = None,
+        policy: CrashPolicy | None = None,
+        version: str = "",
+    ) -> None:
+        self._care = care = supervision or Supervision()
+        self._check = spec.check
+        self._spec = replace(spec, check=None)
         self._watch = watch
         self._times = times
-        self._lock = asyncio.Lock()
-        self._connection: Connection | None = None
-        self._described: list[StrategyDescription] = []
-        self._asked_to_stop = asyncio.Event()
+        self._pool: Pool[Worker] = Pool(spec.plugin, care.room, 1 if care.one_run else care.max_runs, care.queue)
+        self._backoff = Backoff(policy or CrashPolicy(), care.crashes)
+        self._register = Register(spec.plugin, version)
+        self._leaving: set[Worker] = set()
+        self._starts: set[asyncio.Task[None]] = set()
         self._keepers: set[asyncio.Task[None]] = set()
+        self._askers: set[asyncio.Future[None]] = set()
+        self._described: list[StrategyDescription] = []
+        self._last_crash = ""
+        self._last_use = monotonic()
+        self._in_use = False
+        self._stops = 0
+        self._alarm: asyncio.TimerHandle | None = None
+        self._idle_alarm: asyncio.TimerHandle | None = None
 
     @property
     def pid(self) -> int | None:
-        """Its process id while it runs."""
-        process = self._connection.process if self._connection else None
-        return process.pid if process and not process.ended else None
+        """The id of its process while it runs; of one of them where there are several."""
+        return next((worker.pid for worker in self._pool.places if worker.usable), None)
+
+    def status(self) -> PluginStatus:
+        """How it stands."""
+        workers = [*self._pool.places, *self._leaving]
+        return self._register.status(workers, self._pool.waiting, self._backoff)
+
+    def report_to(self, listener: Listener) -> None:
+        """Tells somebody of each change of state from now on."""
+        self._register.listeners.append(listener)
+
+    def leave(self) -> None:
+        """Shows that another one has taken its place."""
+        for worker in self._pool.places:
+            self._register.moved(worker, State.DRAINING, "another process takes its place")
 
     async def describe(self) -> list[StrategyDescription]:
         """Starts it if need be; gives what it offers.
@@ -60,102 +107,278 @@ class StartedGuest:
         Raises:
             LaunchError: It did not come to life; the text says how.
         """
-        await self._connected()
+        if self.pid is None:
+            self._refuse_if_given_up()
+            asker: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._askers.add(asker)
+            self._used()
+            try:
+                self._fill()
+                await asker
+            finally:
+                self._askers.discard(asker)
         return self._described
 
     async def run(self, invocation: Invocation, hatch: Hatch) -> AsyncGenerator[ToolInvokeMessage, None]:
         """Starts it if need be; runs a strategy in it.
 
         Raises:
-            LaunchError: It did not come to life.
+            BusyError: All places are taken, and so is the line before them.
+            LaunchError: It did not come to life, or may not be started again in time.
             GuestDiedError: It died in the middle of the run; the run is not repeated, for its tools may have acted.
             EnfiladeError: The run failed.
         """
-        connection = await self._connected()
-        messages = connection.run(invocation, hatch)
+        worker = await self._place(invocation.deadline)
         try:
-            async for message in messages:
-                yield message
+            messages = worker.connection.run(invocation, hatch)
+            try:
+                async for message in messages:
+                    yield message
+            finally:
+                await messages.aclose()
         finally:
-            await messages.aclose()
+            self._give_back(worker)
 
     async def stop(self) -> None:
-        """Stops it, step by step, and reaps it; a start that is under way is given up."""
-        self._asked_to_stop.set()
-        async with self._lock:
-            if self._keepers:
-                await asyncio.wait(self._keepers)
-            self._asked_to_stop.clear()
-
-    async def _connected(self) -> Connection:
-        connection = self._connection
-        if connection is not None and connection.usable:
-            return connection
-        async with self._lock:
-            connection = self._connection
-            if connection is None or not connection.usable:
-                connection = await self._start()
-            return connection
-
-    async def _start(self) -> Connection:
-        starting, asked = asyncio.ensure_future(self._launch()), asyncio.ensure_future(self._asked_to_stop.wait())
+        """Stops it, step by step, and reaps it; starts that are under way are given up."""
+        self._stops += 1
+        self._in_use = False
         try:
-            await asyncio.wait({starting, asked}, return_when=asyncio.FIRST_COMPLETED)
+            self._end_waiting(LaunchError(f"plugin {self._spec.plugin!r} was stopped while it started"))
+            self._cancel_alarms()
+            for start in self._starts:
+                start.cancel()
+            for worker in [*self._pool.places, *self._leaving]:
+                worker.stop()
+            while tasks := self._starts | self._keepers:
+                await asyncio.wait(tasks)
         finally:
-            asked.cancel()
-            if not starting.done():
-                starting.cancel()
-                await asyncio.wait({starting})
-        if starting.cancelled():
-            raise LaunchError(f"plugin {self._spec.plugin!r} was stopped while it started")
-        return starting.result()
+            self._stops -= 1
+        self._fill()
 
-    async def _launch(self) -> Connection:
-        process = await launch(self._spec, self._watch)
-        connection: Connection | None = None
+    # A run's place
+
+    async def _place(self, seconds: float | None) -> Worker:
+        self._refuse_if_given_up()
+        waiting = self._pool.ask()
+        self._used()
         try:
-            connection = Connection(self._spec.plugin, transport_to(process), process)
-            self._described = await connection.describe(self._spec.start_timeout)
-            if not self._described:
-                raise NotAdmittedError(f"plugin {self._spec.plugin!r} offers no strategy")
+            self._fill()
+            self._hand_out()
+            if not waiting.given.done():
+                self._refuse_if_too_late(seconds)
+            worker = await waiting.given
         except BaseException:
-            if connection is not None:
-                await connection.close()
-            await process.stop(self._watch, AT_ONCE, asked=False)
+            if (given := self._pool.give_up(waiting)) is not None:
+                self._give_back(given)
             raise
-        self._connection = connection
-        keeper = asyncio.ensure_future(self._keep(connection, process))
+        worker.served += 1
+        return worker
+
+    def _give_back(self, worker: Worker) -> None:
+        self._pool.give_back(worker)
+        worker.idle_since = self._last_use = monotonic()
+        if self._care.one_run and not worker.retired:
+            self._retire(worker, "its run has ended")
+        elif worker.retired and not worker.runs:
+            worker.stop()
+        self._fill()
+        self._hand_out()
+        self._watch_idleness()
+
+    def _used(self) -> None:
+        self._last_use, self._in_use = monotonic(), True
+
+    def _hand_out(self) -> None:
+        again_in = self._pool.hand_out(0 if self._backoff.left > 0 else len(self._starts))
+        if again_in is not None:
+            asyncio.get_running_loop().call_later(again_in, self._hand_out)
+
+    def _refuse_if_given_up(self) -> None:
+        if self._backoff.given_up:
+            raise LaunchError(self._given_up_text(), details={"state": State.DISABLED.value})
+
+    def _refuse_if_too_late(self, seconds: float | None) -> None:
+        left = self._backoff.left
+        if seconds is not None and left >= seconds and self.pid is None:
+            raise LaunchError(
+                f"plugin {self._spec.plugin!r} crashed and is not started again before {left:.1f} s are over, which is "
+                f"later than this run may take ({seconds:g} s); try again then; how it ended: {self._last_crash}",
+                details={"state": State.BACKING_OFF.value, "retry_after": round(left, 3), "retryable": True},
+            )
+
+    def _given_up_text(self) -> str:
+        return (
+            f"plugin {self._spec.plugin!r} is disabled here: it crashed {self._backoff.crashes} times within five "
+            f"minutes; `enfilade plugins restart {self._spec.plugin}` starts it again; how it ended: {self._last_crash}"
+        )
+
+    # Starting
+
+    def _fill(self) -> None:
+        """Starts the processes that are missing, now or when the plugin may be started again."""
+        missing = self._wanted() - len(self._pool.places) - len(self._starts)
+        if missing <= 0 or self._stops or self._backoff.given_up:
+            return
+        if (left := self._backoff.left) > 0:
+            self._alarm_in(left)
+            return
+        for _ in range(missing):
+            start = asyncio.ensure_future(self._start())
+            self._starts.add(start)
+            start.add_done_callback(self._starts.discard)
+
+    def _wanted(self) -> int:
+        care, need = self._care, max(self._pool.need, 1 if self._askers else 0)
+        if not care.one_run:
+            return min(need, care.workers)
+        unused = care.idle_stop > 0 and monotonic() - self._last_use >= care.idle_stop
+        spare = care.reserve if self._in_use and not unused else 0
+        return min(min(need, care.workers) + spare, max(care.workers + spare - len(self._leaving), 0))
+
+    async def _start(self) -> None:
+        worker = Worker(self._spec, self._watch, self._times, self, self._care.heartbeat)
+        task = cast("asyncio.Task[None]", asyncio.current_task())
+        try:
+            await self._verify()
+            self._register.plugin(State.STARTING)
+            described, keeper = await worker.start()
+        except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must hear of it
+            self._starts.discard(task)
+            self._failed(self._start_fault(error))
+            return
+        self._starts.discard(task)
         self._keepers.add(keeper)
         keeper.add_done_callback(self._keepers.discard)
-        return connection
+        self._begin(worker, described)
 
-    async def _keep(self, connection: Connection, process: GuestProcess) -> None:
-        """Waits until a process has ended, was given up, or is to be stopped; then cleans up after it."""
-        waits = {
-            asyncio.ensure_future(process.wait()),
-            asyncio.ensure_future(connection.broken.wait()),
-            asyncio.ensure_future(self._asked_to_stop.wait()),
-        }
-        asked = died = False
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            asked = self._asked_to_stop.is_set() and connection.usable
-            died = process.ended and not self._asked_to_stop.is_set()
-        finally:
-            for wait in waits:
-                wait.cancel()
-            if self._connection is connection:
-                self._connection = None
-            await self._end(connection, process, asked=asked, died=died)
+    def _start_fault(self, error: Exception) -> EnfiladeError:
+        if isinstance(error, EnfiladeError):
+            return error
+        _log.error("starting plugin %r failed", self._spec.plugin, exc_info=error)
+        return LaunchError(f"plugin {self._spec.plugin!r} could not be started: {type(error).__name__}: {error}")
 
-    async def _end(self, connection: Connection, process: GuestProcess, *, asked: bool, died: bool) -> None:
-        shutting_down = asyncio.ensure_future(connection.shut_down()) if asked else None
-        try:
-            await process.stop(self._watch, self._times if asked else AT_ONCE, asked=asked)
-        finally:
-            if shutting_down is not None:
-                shutting_down.cancel()
-                await asyncio.wait({shutting_down})
-            if died:
-                await connection.last_reads()
-            await connection.close()
+    async def _verify(self) -> None:
+        if self._check is not None:
+            await asyncio.to_thread(self._check)
+            self._register.plugin(State.VERIFIED)
+
+    def _begin(self, worker: Worker, described: list[StrategyDescription]) -> None:
+        self._described = described
+        self._pool.places.append(worker)
+        self._register.moved(worker, State.READY)
+        if self._stops:
+            worker.stop()
+            return
+        for asker in self._askers:
+            if not asker.done():
+                asker.set_result(None)
+        self._hand_out()
+        self._fill()
+        self._watch_idleness()
+
+    def _failed(self, error: EnfiladeError) -> None:
+        """Deals with a start that came to nothing."""
+        if not self._pool.places and not self._starts:
+            self._end_waiting(error)
+        if isinstance(error, HostError) and not isinstance(error, LaunchError):
+            self._register.plugin(State.STOPPED, error.message)  # it was refused: nothing was started
+        else:
+            self._count_crash(error.message, 0.0, None)
+        self._hand_out()
+
+    # Ending
+
+    def moved(self, worker: Worker, state: State, reason: str) -> None:
+        """A worker began or ceased to answer."""
+        self._register.moved(worker, state, reason)
+        self._hand_out()
+
+    def lost(self, worker: Worker, crash: str | None) -> None:
+        """A worker takes no run any more."""
+        if worker in self._pool.places:
+            self._pool.places.remove(worker)
+        self._leaving.add(worker)
+        worker.retired = True
+        if crash is not None:
+            self._count_crash(crash, worker.uptime, worker)
+        self._fill()
+
+    def gone(self, worker: Worker) -> None:
+        """Nothing of a worker is left."""
+        self._leaving.discard(worker)
+        if worker.state is not State.CRASHED:
+            self._register.moved(worker, State.STOPPED, worker.connection.given_up)
+        if not self._stops:
+            self._hand_out()
+            self._fill()
+
+    def _count_crash(self, how: str, uptime: float, worker: Worker | None) -> None:
+        self._last_crash = how
+        self._backoff.crashed(uptime)
+        if worker is None:
+            self._register.plugin(State.CRASHED, how)
+        else:
+            self._register.moved(worker, State.CRASHED, how)
+        if self._backoff.given_up:
+            self._register.plugin(State.DISABLED, f"it crashed {self._backoff.crashes} times within five minutes")
+            self._end_waiting(LaunchError(self._given_up_text(), details={"state": State.DISABLED.value}))
+            for other in list(self._pool.places):
+                self._retire(other, "the plugin is disabled")
+        elif self._backoff.left > 0:
+            self._register.plugin(State.BACKING_OFF, f"it is not started again before {self._backoff.left:.1f} s")
+            self._alarm_in(self._backoff.left)
+
+    def _retire(self, worker: Worker, reason: str) -> None:
+        """Gives a worker no more runs; it is stopped after its last."""
+        self._pool.places.remove(worker)
+        self._leaving.add(worker)
+        worker.retired = True
+        self._register.moved(worker, State.DRAINING, reason)
+        if not worker.runs:
+            worker.stop()
+
+    def _end_waiting(self, error: EnfiladeError) -> None:
+        self._pool.refuse(error)
+        for asker in self._askers:
+            if not asker.done():
+                asker.set_exception(again(error))
+
+    # Clocks
+
+    def _alarm_in(self, seconds: float) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = asyncio.get_running_loop().call_later(seconds, self._ring)
+
+    def _ring(self) -> None:
+        """The plugin may be started again."""
+        self._alarm = None
+        if self._backoff.left > 0:  # it crashed again meanwhile
+            self._alarm_in(self._backoff.left)
+            return
+        self._fill()
+        if not (self._starts or self._pool.places or self._backoff.given_up):
+            self._register.plugin(State.STOPPED, "the next run starts it again")
+
+    def _watch_idleness(self) -> None:
+        idle = [worker.idle_since for worker in self._pool.places if not worker.runs]
+        if self._care.idle_stop > 0 and self._idle_alarm is None and idle:
+            since = self._last_use if self._care.one_run else min(idle)
+            left = since + self._care.idle_stop - monotonic()
+            self._idle_alarm = asyncio.get_running_loop().call_later(max(left, 0.01), self._stop_idle)
+
+    def _stop_idle(self) -> None:
+        self._idle_alarm = None
+        horizon = monotonic() - self._care.idle_stop
+        for worker in list(self._pool.places):
+            idle_since = self._last_use if self._care.one_run else worker.idle_since
+            if not worker.runs and idle_since <= horizon:
+                self._retire(worker, f"no run for {self._care.idle_stop:g} s")
+        self._watch_idleness()
+
+    def _cancel_alarms(self) -> None:
+        for alarm in (self._alarm, self._idle_alarm):
+            if alarm is not None:
+                alarm.cancel()
+        self._alarm = self._idle_alarm = None

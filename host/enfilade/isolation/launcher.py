@@ -3,6 +3,7 @@
 import sys
 
 from enfilade.candidate import Candidate
+from enfilade.isolation.backoff import CrashPolicy
 from enfilade.isolation.guest import Guest, StartedGuest
 from enfilade.isolation.process import LaunchSpec, StopTimes, sdk_command
 from enfilade.isolation.remote import RemoteGuest
@@ -16,16 +17,23 @@ TRANSPORTS = (LINK, GRPC)
 class Launcher:
     """Makes guests, all in the care of one guardian."""
 
-    def __init__(self, times: StopTimes | None = None, transports: tuple[str, ...] = TRANSPORTS) -> None:
+    def __init__(
+        self,
+        times: StopTimes | None = None,
+        policy: CrashPolicy | None = None,
+        transports: tuple[str, ...] = TRANSPORTS,
+    ) -> None:
         self._transports = transports
         self._watch = Watch()
         self._times = times or StopTimes()
+        self._policy = policy or CrashPolicy()
 
     def guest(self, candidate: Candidate) -> Guest:
         """The guest of a plugin; it comes to life when it is first used."""
         if candidate.address:
             return RemoteGuest(candidate)
-        return StartedGuest(_spec(candidate, self._transports), self._watch, self._times)
+        care, version, spec = candidate.supervision, candidate.version, _spec(candidate, self._transports)
+        return StartedGuest(spec, self._watch, self._times, care, self._policy, version)
 
     async def close(self) -> None:
         """Lets the guardian go, after the guests were stopped."""
