@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from enfilade.admission import Admitted, Runner, admit
 from enfilade.candidate import Candidate
 from enfilade.errors import NameConflictError, StrategyNotFoundError, near_matches
+from enfilade.inquiry import PATIENCE, Answers, ask
 from enfilade.lineup import Lineup, Member, NothingMore, Source
 from enfilade_sdk.errors import EnfiladeError
 
@@ -20,14 +21,20 @@ class Catalog:
         candidates: Plugins that stay as long as the host lives.
         runner_of: Makes what runs a plugin; called once for each.
         source: Plugins that may change meanwhile.
+        patience: Seconds that a strategy which one plugin is known to offer waits for others to say what they offer.
 
     Raises:
         EnfiladeError: What the source has cannot be used.
     """
 
     def __init__(
-        self, candidates: Iterable[Candidate], runner_of: Callable[[Candidate], Runner], source: Source | None = None
+        self,
+        candidates: Iterable[Candidate],
+        runner_of: Callable[[Candidate], Runner],
+        source: Source | None = None,
+        patience: float = PATIENCE,
     ) -> None:
+        self._patience = patience
         self._source = source or NothingMore()
         self._lineup = Lineup(candidates, self._source, runner_of)
 
@@ -65,10 +72,7 @@ class Catalog:
         """The names of all strategies, as far as plugins can be asked."""
         self._lineup.renew()
         members = self._lineup.members
-        found = {offer.name for member in members for offer in member.candidate.offers}
-        for member in _silent(members):
-            found.update(await self._asked(member))
-        return sorted(found)
+        return _names(members, await ask(members, ""))
 
     def check_name(self, name: str, plugin: str | None = None) -> None:
         """Refuses a name that no plugin can offer, as far as that is known without asking them.
@@ -126,28 +130,24 @@ class Catalog:
     async def _offering(self, name: str) -> Member:
         self._lineup.renew()
         await self._lineup.settled(name)
-        asked = {member: await self._asked(member) for member in _silent(self._lineup.members)}
-        offering = [m for m in self._lineup.members if m.offers(name) or name in asked.get(m, ())]
+        members = self._lineup.members
+        answers = await ask(members, name, self._patience)
+        offering = [m for m in members if m.offers(name) or name in answers.names.get(m, ())]
         if not offering:
-            raise self._unknown(name, await self.names())
+            raise self._unknown(name, _names(members, answers), answers.remark())
         if len(offering) > 1:
             raise _conflict(name, [member.candidate for member in offering])
         return offering[0]
 
-    async def _asked(self, member: Member) -> list[str]:
-        try:
-            return [description.name for description in await member.runner.describe()]
-        except EnfiladeError:
-            return []
-
-    def _unknown(self, name: str, known: Iterable[str]) -> StrategyNotFoundError:
+    def _unknown(self, name: str, known: Iterable[str], remark: str = "") -> StrategyNotFoundError:
         near = near_matches(name, known)
-        return StrategyNotFoundError(f"there is no strategy {name!r}; {near}{self._source.remark(name)}")
+        return StrategyNotFoundError(f"there is no strategy {name!r}; {near}{self._source.remark(name)}{remark}")
 
 
-def _silent(members: Iterable[Member]) -> list[Member]:
-    """Those of which only they themselves can say what they offer."""
-    return [member for member in members if not member.candidate.offers]
+def _names(members: Iterable[Member], answers: Answers) -> list[str]:
+    """All strategies that are known of."""
+    told = {offer.name for member in members for offer in member.candidate.offers}
+    return sorted(told.union(*answers.names.values()))
 
 
 def _conflict(name: str, candidates: list[Candidate]) -> NameConflictError:

@@ -11,6 +11,9 @@ from enfilade_sdk.errors import EnfiladeError
 
 _log = logging.getLogger(__name__)
 
+Told = tuple[str, ...] | EnfiladeError
+"""The names of the strategies that a plugin says it offers, or why it cannot be asked."""
+
 
 class Source(Protocol):
     """Plugins that somebody may change while a host lives."""
@@ -56,6 +59,7 @@ class Member:
         admitted: Its strategies that were opened, by name.
         users: Runs that were given to it and have not ended.
         left: Whether new runs go elsewhere; it is stopped when its last run has ended.
+        kept_waiting: Whether it was waited for in vain when it was asked what it offers.
     """
 
     def __init__(self, candidate: Candidate, runner_of: Callable[[Candidate], Runner]) -> None:
@@ -63,8 +67,10 @@ class Member:
         self.admitted: dict[str, Admitted] = {}
         self.users = 0
         self.left = False
+        self.kept_waiting = False
         self._runner_of = runner_of
         self._runner: Runner | None = None
+        self._asked: asyncio.Task[Told] | None = None
 
     @property
     def runner(self) -> Runner:
@@ -82,8 +88,25 @@ class Member:
         """Whether it says that it has a strategy of that name, without being asked."""
         return any(offer.name == name for offer in self.candidate.offers)
 
+    def asked(self) -> "asyncio.Task[Told]":
+        """What it says it offers, or why it does not say; asked again when it could not be asked the last time."""
+        asked = self._asked
+        if asked is None or (asked.done() and (asked.cancelled() or isinstance(asked.result(), EnfiladeError))):
+            asked = self._asked = asyncio.ensure_future(self._ask())
+        return asked
+
+    async def _ask(self) -> Told:
+        try:
+            names = tuple(description.name for description in await self.runner.describe())
+        except EnfiladeError as error:
+            return error
+        self.kept_waiting = False
+        return names
+
     async def stop(self) -> None:
         """Ends what runs it."""
+        if self._asked is not None and self._asked.cancel():
+            await asyncio.wait([self._asked])
         if self._runner is not None:
             await self._runner.stop()
 

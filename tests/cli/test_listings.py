@@ -113,3 +113,24 @@ async def test_the_doctor_notes_keys_that_are_not_set_and_a_default_that_is_not_
     assert done.code == 1
     assert "note   model small: SMALL_KEY not set in the environment" in done.text
     assert "FAULT  default model: default_model is 'smal', and there is no such model" in done.text
+
+
+async def test_the_doctor_asks_configured_plugins_what_they_offer(enfilade: Enfilade) -> None:
+    enfilade.write("authority.pem", "-----BEGIN NOTHING-----\n")
+    files = 'ca = "authority.pem"\ncertificate = "authority.pem"\nkey = "authority.pem"\n'
+    enfilade.write(
+        "enfilade.toml",
+        f'[plugins.near]\naddress = "unix:/tmp/none.sock"\n[plugins.far]\naddress = "grpcs://127.0.0.1:1"\n{files}',
+    )
+    done = await enfilade("doctor")
+    assert (done.code, done.err) == (1, "")  # what gRPC's own code prints about the certificates is not there either
+    for name, address in (("near", "unix:/tmp/none.sock"), ("far", "grpcs://127.0.0.1:1")):
+        assert f"FAULT  plugin {name}: plugin {name!r} at {address} cannot be asked what it offers: " in done.text
+
+
+async def test_a_strategy_of_a_plugin_that_cannot_be_asked_is_refused_with_the_reason(enfilade: Enfilade) -> None:
+    enfilade.write("enfilade.toml", '[plugins.near]\naddress = "unix:/tmp/none.sock"\n')
+    done = await enfilade("run", "-s", "polite", "?")
+    assert done.code == 1
+    assert "there is no strategy 'polite'; there are: chain-of-thought, function-calling\n" in done.err
+    assert "- plugin 'near' at unix:/tmp/none.sock cannot be asked what it offers: " in done.err

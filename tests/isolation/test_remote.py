@@ -176,7 +176,7 @@ async def test_an_address_that_cannot_be_says_what_is_expected(
     candidate = replace(Candidate(plugin="far", address="grpcs://localhost:1"), **change)  # type: ignore[arg-type]  # its fields
     with pytest.raises(ConfigError) as caught:
         await launcher.guest(candidate).describe()
-    assert caught.value.message.startswith(text)
+    assert caught.value.message.startswith(f"plugin 'far': {text}")
 
 
 async def test_a_file_that_is_no_certificate_is_named(
@@ -190,7 +190,7 @@ async def test_a_file_that_is_no_certificate_is_named(
         async with remote(launcher, "grpcs://localhost:1", {**certificates.files, name: path}) as guest:
             with pytest.raises(ConfigError) as caught:
                 await guest.describe()
-            assert caught.value.message == text
+            assert caught.value.message == f"plugin 'far': {text}"
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,7 @@ def _checks(screen: Screen) -> Iterator[Check]:
     candidates += managed
     yield _strategies(candidates)
     yield _guest(config, candidates, screen)
+    yield from _silent(config, candidates, screen)
     yield _uv()
     yield from _extras()
 
@@ -166,6 +167,18 @@ def _guest(config: Config, candidates: Sequence[Candidate], screen: Screen) -> C
     if plugin.error is not None:
         return Check("plugin processes", "fault", plugin.error.message)
     return Check("plugin processes", "ok", f"{name} started, described itself and ended in {seconds:.2f} s")
+
+
+def _silent(config: Config, candidates: Sequence[Candidate], screen: Screen) -> Iterator[Check]:
+    """Asks those of which only they themselves can say what they offer."""
+    silent = [candidate for candidate in candidates if not candidate.offers]
+    for plugin in open_plugins(config, silent, screen, verbose=False) if silent else []:
+        name = f"plugin {plugin.candidate.plugin}"
+        if plugin.error is not None:
+            yield Check(name, "fault", plugin.error.message)
+        else:
+            offered = ", ".join(sorted(description.name for description in plugin.descriptions))
+            yield Check(name, "ok", f"{plugin.candidate.origin} offers {offered or 'no strategy'}")
 
 
 def _uv() -> Check:

@@ -1,14 +1,18 @@
 """What the log shows on the command line."""
 
 import logging
+import os
 
 from enfilade.cli.screen import DIM, YELLOW, Screen
 
 _PLUGINS = "enfilade.plugin"
+_GRPC_LEVEL = "GRPC_VERBOSITY"
+"""What gRPC's own code prints besides what it raises; it is read when that is loaded."""
 
 
 def show_logs(screen: Screen, *, verbose: bool) -> None:
     """Lets warnings of the host through, each as one line; with `verbose` all logs and what plugins print."""
+    os.environ.setdefault(_GRPC_LEVEL, "ERROR" if verbose else "NONE")
     handler: logging.Handler = _Verbose(screen) if verbose else _Warnings(screen)
     root = logging.getLogger()
     root.addHandler(handler if verbose else logging.NullHandler())

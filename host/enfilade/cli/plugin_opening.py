@@ -1,5 +1,6 @@
 """Plugins opened for a look, within the command's signals."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -26,7 +27,7 @@ class OpenedPlugin:
 def open_plugins(
     config: Config, candidates: Sequence[Candidate], screen: Screen, *, verbose: bool, isolated: bool = False
 ) -> list[OpenedPlugin]:
-    """Opens plugins one after another, lets them describe themselves, and ends them.
+    """Opens plugins, all at once, lets them describe themselves, and ends them.
 
     Args:
         config: The host's configuration.
@@ -46,13 +47,13 @@ def open_plugins(
 
 
 async def _opened(config: Config, candidates: Sequence[Candidate]) -> list[OpenedPlugin]:
-    opened = []
     async with Host(config, candidates=candidates) as host:
-        for candidate in host.catalog.candidates:
-            try:
-                descriptions = await host.catalog.runner(candidate).describe()
-            except EnfiladeError as error:
-                opened.append(OpenedPlugin(candidate, error=error))
-            else:
-                opened.append(OpenedPlugin(candidate, tuple(descriptions)))
-    return opened
+        return await asyncio.gather(*(_described(host, candidate) for candidate in host.catalog.candidates))
+
+
+async def _described(host: Host, candidate: Candidate) -> OpenedPlugin:
+    try:
+        descriptions = await host.catalog.runner(candidate).describe()
+    except EnfiladeError as error:
+        return OpenedPlugin(candidate, error=error)
+    return OpenedPlugin(candidate, tuple(descriptions))

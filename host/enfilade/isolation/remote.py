@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from enfilade.candidate import Candidate
+from enfilade.errors import ConfigError
 from enfilade.isolation.address import configured_address
 from enfilade.isolation.connection import Connection
 from enfilade.isolation.reach import transport_at
+from enfilade.isolation.transport import Transport
 from enfilade_sdk.contract import StrategyDescription
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import Invocation
@@ -59,8 +61,7 @@ class RemoteGuest:
         async with self._lock:
             if self._connection is None:
                 candidate = self._candidate
-                address = configured_address(candidate.address, candidate.certificates)
-                connection = Connection(candidate.plugin, transport_at(address), at=candidate.address)
+                connection = Connection(candidate.plugin, self._transport(), at=candidate.address)
                 try:
                     self._described = await connection.describe(candidate.start_timeout)
                 except BaseException:
@@ -68,3 +69,10 @@ class RemoteGuest:
                     raise
                 self._connection = connection
             return self._connection
+
+    def _transport(self) -> Transport:
+        candidate = self._candidate
+        try:
+            return transport_at(configured_address(candidate.address, candidate.certificates))
+        except ConfigError as error:
+            raise ConfigError(f"plugin {candidate.plugin!r}: {error.message}") from None
