@@ -9,6 +9,7 @@ import grpc
 from enfilade.errors import ConfigError
 from enfilade.isolation.address import GRPCS, Address
 from enfilade_sdk.serving.handshake import MAX_MESSAGE_BYTES
+from enfilade_sdk.serving.pem import read_pem_files
 
 OPTIONS: Sequence[tuple[str, Any]] = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
@@ -29,26 +30,27 @@ def open_channel(address: Address) -> "grpc.aio.Channel":
     """A channel to an address.
 
     Raises:
-        ConfigError: A certificate file is missing or is not PEM.
+        ConfigError: A certificate file is missing or cannot be used.
     """
     if not address.target.startswith(GRPCS):
         return grpc.aio.insecure_channel(address.target, options=OPTIONS)
-    ca, certificate, key = (_read(name, path) for name, path in _files(address))
+    ca, certificate, key = _contents(address)
     credentials = grpc.ssl_channel_credentials(ca, key, certificate)
     return grpc.aio.secure_channel(address.target.removeprefix(GRPCS), credentials, options=OPTIONS)
 
 
-def _files(address: Address) -> list[tuple[str, Path | None]]:
-    return [("ca", address.ca), ("certificate", address.certificate), ("key", address.key)]
+def _contents(address: Address) -> tuple[bytes, bytes, bytes]:
+    try:
+        return read_pem_files(
+            ("ca", _given("ca", address.ca)),
+            ("certificate", _given("certificate", address.certificate)),
+            ("key", _given("key", address.key)),
+        )
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
 
 
-def _read(name: str, path: Path | None) -> bytes:
+def _given(name: str, path: Path | None) -> Path:
     if path is None:
         raise ConfigError(f"a grpcs:// address needs the files ca, certificate and key (PEM); {name} is not set")
-    try:
-        pem = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"{name}: cannot read {path}: {error.strerror}") from None
-    if b"-----BEGIN " not in pem:
-        raise ConfigError(f"{name}: expected PEM ('-----BEGIN ...'), {path} is something else")
-    return pem
+    return path

@@ -14,6 +14,7 @@ import grpc
 from enfilade_sdk.serving.address import unix_address
 from enfilade_sdk.serving.command_line import CommandLine
 from enfilade_sdk.serving.handshake import MAX_MESSAGE_BYTES, HandshakeError
+from enfilade_sdk.serving.pem import read_pem_files
 from enfilade_sdk.serving.plugin import Plugin
 from enfilade_sdk.serving.server import GrpcServing, StrategyServicer, make_server
 
@@ -86,7 +87,7 @@ def _check_free(path: str) -> None:
 
 def _bind_tls(server: "grpc.aio.Server", line: CommandLine) -> str:
     host = line.listen.removeprefix(GRPCS)
-    certificate, key, ca = (_read(name, path) for name, path in _files(line))
+    ca, certificate, key = _contents(line)
     credentials = grpc.ssl_server_credentials([(key, certificate)], ca, require_client_auth=True)
     try:
         port = server.add_secure_port(host, credentials)
@@ -95,17 +96,14 @@ def _bind_tls(server: "grpc.aio.Server", line: CommandLine) -> str:
     return f"{GRPCS}{host.rpartition(':')[0]}:{port}"
 
 
-def _files(line: CommandLine) -> list[tuple[str, str]]:
-    return [("--cert", line.cert), ("--key", line.key), ("--ca", line.ca)]
-
-
-def _read(name: str, path: str) -> bytes:
-    if not path:
-        raise HandshakeError(f"a grpcs:// address needs the files --cert, --key and --ca (PEM); {name} is not given")
+def _contents(line: CommandLine) -> tuple[bytes, bytes, bytes]:
+    files = (("--ca", line.ca), ("--cert", line.cert), ("--key", line.key))
+    for name, path in files:
+        if not path:
+            text = "a grpcs:// address needs the files --cert, --key and --ca (PEM)"
+            raise HandshakeError(f"{text}; {name} is not given")
+    ca, certificate, key = ((name, Path(path)) for name, path in files)
     try:
-        pem = Path(path).read_bytes()
-    except OSError as error:
-        raise HandshakeError(f"{name}: cannot read {path}: {error.strerror}") from None
-    if b"-----BEGIN " not in pem:
-        raise HandshakeError(f"{name}: expected PEM ('-----BEGIN ...'), {path} is something else")
-    return pem
+        return read_pem_files(ca, certificate, key)
+    except ValueError as error:
+        raise HandshakeError(str(error)) from None
