@@ -7,17 +7,18 @@ from enfilade.admission import Runner
 from enfilade.inprocess import InProcess
 from enfilade.isolation.launcher import Launcher
 from enfilade.isolation.process import StopTimes
+from enfilade_sdk.serving.handshake import GRPC
 from tests.support.leftovers import nothing_left
 from tests.support.trial_run import trial_candidate
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module", params=["inprocess", "isolated"])
+@pytest_asyncio.fixture(loop_scope="module", scope="module", params=["inprocess", "isolated", "over gRPC"])
 async def runner(request: pytest.FixtureRequest) -> AsyncIterator[Runner]:
-    """A runner of the strategies on trial, once in this process and once in a guest; one for all tests of a module."""
+    """A runner of the strategies on trial, in this process and in a guest, over either transport; one for all tests of a module."""
     if request.param == "inprocess":
         yield InProcess(trial_candidate())
         return
-    launcher = Launcher()
+    launcher = Launcher(transports=(GRPC,)) if request.param == "over gRPC" else Launcher()
     guest = launcher.guest(trial_candidate())
     yield guest
     await guest.stop()

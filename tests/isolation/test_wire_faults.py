@@ -8,6 +8,7 @@ from time import monotonic
 
 import pytest
 
+from enfilade.candidate import Candidate
 from enfilade.isolation.calls import GuestCalls
 from enfilade.isolation.guest import StartedGuest
 from enfilade.isolation.launcher import Launcher
@@ -16,12 +17,26 @@ from enfilade_sdk.messages import ToolInvokeMessage
 from enfilade_sdk.outbox import Outbox
 from enfilade_sdk.prompts import ToolRequest, ToolResult
 from enfilade_wire.v1 import strategy_pb2 as pb
-from tests.support.faulty_guest import by_hand, started
+from tests.support.faulty_guest import by_hand, liar, started
 from tests.support.trial_hatch import TrialHatch, hang, says
 from tests.support.trial_run import begin, text_of, texts
 
 LONG = 15.0
 """Seconds that no fault may take; a machine under load included."""
+
+
+OVER_LINK = {
+    "aborts": "broke the stream off while its process lives: the stream ended without a terminal item",
+    "raises": "broke the stream off while its process lives: the stream ended without a terminal item",
+    "oversized_frame": "rule 'a frame is within the limit' was broken: 22020147 bytes, the limit is 16777216",
+}
+"""What is told otherwise than over gRPC, which has a status of its own for the end of a call."""
+
+
+@pytest.fixture(params=["grpc", "link"])
+def plugin(request: pytest.FixtureRequest) -> Candidate:
+    """The plugin that does everything wrong, over each transport."""
+    return by_hand("serves") if request.param == "grpc" else liar()
 
 
 def granted() -> TrialHatch:
@@ -73,8 +88,12 @@ async def fault_of(guest: StartedGuest, mode: str) -> tuple[list[str], EnfiladeE
         ("floods_calls", "protocol", "rule 'at most 256 calls are open at once' was broken"),
     ],
 )
-async def test_a_broken_rule_ends_the_run_with_its_name(launcher: Launcher, mode: str, code: str, text: str) -> None:
-    async with started(launcher, by_hand("serves")) as guest:
+async def test_a_broken_rule_ends_the_run_with_its_name(
+    launcher: Launcher, plugin: Candidate, mode: str, code: str, text: str
+) -> None:
+    if plugin.offers:
+        text = OVER_LINK.get(mode, text)
+    async with started(launcher, plugin) as guest:
         await guest.describe()
         started_at = monotonic()
         _, error = await fault_of(guest, mode)
@@ -84,16 +103,54 @@ async def test_a_broken_rule_ends_the_run_with_its_name(launcher: Launcher, mode
         assert await texts(guest, "well") == ["hello"]  # in the same process, or in a new one
 
 
-async def test_a_death_is_told_with_the_last_lines_and_the_exit_code(launcher: Launcher) -> None:
-    async with started(launcher, by_hand("serves")) as guest:
+@pytest.mark.parametrize(
+    ("mode", "text"),
+    [
+        ("unknown_stream", "rule 'a block is of a stream that is open' was broken: kind 1 of 1000000"),
+        ("unknown_kind", "rule 'a block is of a stream that is open' was broken: kind 99 of 2"),
+        ("garbage_frame", "rule 'a block of data is a frame' was broken: 100 other bytes"),
+        ("huge_block", "rule 'a frame is within the limit' was broken: 1073741824 bytes, the limit is 16777216"),
+        ("hangs_up", "broke the stream off while its process lives: the connection was closed"),
+    ],
+)
+async def test_a_broken_rule_of_the_link_ends_the_run_with_its_name(launcher: Launcher, mode: str, text: str) -> None:
+    async with started(launcher, liar()) as guest:
+        _, error = await fault_of(guest, mode)
+        assert text in error.message
+        assert error.code == "protocol"
+        assert await texts(guest, "well") == ["hello"]  # in the same process, or in a new one
+
+
+async def test_a_guest_that_sends_more_than_its_reader_let_it_is_cut_off(launcher: Launcher) -> None:
+    async with started(launcher, liar()) as guest, aclosing(begin(guest, "beyond_window")) as run:
+        await anext(run)
+        pid = guest.pid
+        async with asyncio.timeout(LONG):
+            while guest.pid == pid:  # noqa: ASYNC110 - nobody reads on, so only the broken rule can end it
+                await asyncio.sleep(0.02)
+        with pytest.raises(EnfiladeError, match="rule 'a stream sends within its window' was broken"):
+            async with asyncio.timeout(LONG):
+                while True:
+                    await anext(run)
+
+
+@pytest.mark.parametrize("mode", ["ends_twice", "unasked_pongs", "too_much_of_a_good_thing"])
+async def test_a_link_bears_what_harms_nobody(launcher: Launcher, mode: str) -> None:
+    async with started(launcher, liar()) as guest:
+        assert await texts(guest, mode) == ["hello"]
+        assert await texts(guest, "well") == ["hello"]
+
+
+async def test_a_death_is_told_with_the_last_lines_and_the_exit_code(launcher: Launcher, plugin: Candidate) -> None:
+    async with started(launcher, plugin) as guest:
         got, error = await fault_of(guest, "dies_midway")
     assert got == ["hello"]
     assert error.message.endswith("its last lines:\n  out of patience")
     assert error.details == {"exit_code": -9}
 
 
-async def test_what_was_not_granted_is_refused_and_the_run_goes_on(launcher: Launcher) -> None:
-    async with started(launcher, by_hand("serves")) as guest:
+async def test_what_was_not_granted_is_refused_and_the_run_goes_on(launcher: Launcher, plugin: Candidate) -> None:
+    async with started(launcher, plugin) as guest:
         got = await texts(guest, "wrong_grant", granted())
     assert sorted(got) == [
         "model_failed: this run was not granted that model",
@@ -101,30 +158,32 @@ async def test_what_was_not_granted_is_refused_and_the_run_goes_on(launcher: Lau
     ]
 
 
-async def test_a_call_that_cannot_be_read_is_answered_with_what_is_wrong(launcher: Launcher) -> None:
-    async with started(launcher, by_hand("serves")) as guest:
+async def test_a_call_that_cannot_be_read_is_answered_with_what_is_wrong(launcher: Launcher, plugin: Candidate) -> None:
+    async with started(launcher, plugin) as guest:
         (got,) = await texts(guest, "bad_request", granted())
     assert got.startswith("protocol: expected a prompt message as JSON, got '{not json'")
 
 
-async def test_calls_opened_and_given_up_in_one_breath_leave_room_for_others(launcher: Launcher) -> None:
+async def test_calls_opened_and_given_up_in_one_breath_leave_room_for_others(
+    launcher: Launcher, plugin: Candidate
+) -> None:
     hatch = granted()
-    async with started(launcher, by_hand("serves")) as guest:
+    async with started(launcher, plugin) as guest:
         assert await texts(guest, "call_and_cancel", hatch) == ["done"]
     assert hatch.open == 0
 
 
-async def test_frames_without_items_mean_nothing(launcher: Launcher) -> None:
-    async with started(launcher, by_hand("serves")) as guest:
+async def test_frames_without_items_mean_nothing(launcher: Launcher, plugin: Candidate) -> None:
+    async with started(launcher, plugin) as guest:
         assert await texts(guest, "empty_frames") == ["hello"]
 
 
 @pytest.mark.parametrize("mode", ["deaf", "stands_still"])
 async def test_a_guest_that_does_not_end_a_cancelled_run_is_stopped_and_its_other_runs_are_told(
-    launcher: Launcher, mode: str, caplog: pytest.LogCaptureFixture
+    launcher: Launcher, plugin: Candidate, mode: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    async with started(launcher, by_hand("serves")) as guest:
+    async with started(launcher, plugin) as guest:
         async with aclosing(begin(guest, "deaf")) as other:
             assert text_of(await anext(other)) == "hello"
             pid = guest.pid
@@ -145,8 +204,8 @@ async def test_a_guest_that_does_not_end_a_cancelled_run_is_stopped_and_its_othe
     )
 
 
-async def test_a_run_whose_task_is_cancelled_twice_is_still_seen_to_end(launcher: Launcher) -> None:
-    async with started(launcher, by_hand("serves")) as guest:
+async def test_a_run_whose_task_is_cancelled_twice_is_still_seen_to_end(launcher: Launcher, plugin: Candidate) -> None:
+    async with started(launcher, plugin) as guest:
         task = asyncio.ensure_future(texts(guest, "deaf"))
         await asyncio.sleep(0.7)
         pid = guest.pid
@@ -161,8 +220,10 @@ async def test_a_run_whose_task_is_cancelled_twice_is_still_seen_to_end(launcher
         assert await texts(guest, "well") == ["hello"]
 
 
-async def test_a_flood_of_messages_is_slowed_by_its_reader_and_stopped_with_it(launcher: Launcher) -> None:
-    async with started(launcher, by_hand("serves")) as guest:
+async def test_a_flood_of_messages_is_slowed_by_its_reader_and_stopped_with_it(
+    launcher: Launcher, plugin: Candidate
+) -> None:
+    async with started(launcher, plugin) as guest:
         count = 0
         async with aclosing(begin(guest, "floods_messages")) as run:
             async for _ in run:
@@ -181,8 +242,8 @@ async def test_a_plugin_that_ignores_every_request_to_end_is_killed(launcher: La
         assert guest.pid is None
 
 
-async def test_a_run_under_which_the_host_stops_its_guest_is_told_so(launcher: Launcher) -> None:
-    async with started(launcher, by_hand("serves")) as guest, aclosing(begin(guest, "deaf")) as run:
+async def test_a_run_under_which_the_host_stops_its_guest_is_told_so(launcher: Launcher, plugin: Candidate) -> None:
+    async with started(launcher, plugin) as guest, aclosing(begin(guest, "deaf")) as run:
         await anext(run)
         stopping = asyncio.ensure_future(guest.stop())
         with pytest.raises(GuestDiedError, match="was stopped under this run: the host stops it"):
@@ -191,7 +252,7 @@ async def test_a_run_under_which_the_host_stops_its_guest_is_told_so(launcher: L
 
 
 async def test_a_call_that_does_not_let_go_holds_up_nobody(
-    launcher: Launcher, caplog: pytest.LogCaptureFixture
+    launcher: Launcher, plugin: Candidate, caplog: pytest.LogCaptureFixture
 ) -> None:
     release = asyncio.Event()
 
@@ -204,7 +265,7 @@ async def test_a_call_that_does_not_let_go_holds_up_nobody(
         yield ToolResult("at last")
 
     hatch = TrialHatch(tool=stubborn)
-    async with started(launcher, by_hand("serves")) as guest:
+    async with started(launcher, plugin) as guest:
         task = asyncio.ensure_future(texts(guest, "reused_call", hatch))
         await asyncio.wait_for(hatch.opened.wait(), 10)
         task.cancel()

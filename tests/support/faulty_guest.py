@@ -32,6 +32,13 @@ def offering(*targets: str, seconds: float = 20.0, **environment: str) -> Candid
     return Candidate(plugin="harm", offers=offers, paths=(str(OFFERS),), environment=environment, start_timeout=seconds)
 
 
+def liar() -> Candidate:
+    """A plugin that the SDK serves over the plain link, and that says on it what no plugin should."""
+    return Candidate(
+        plugin="faulty", offers=(Offer("Liar", "liar:Liar"),), paths=(str(OFFERS), str(ROOT)), start_timeout=20
+    )
+
+
 @asynccontextmanager
 async def started(launcher: Launcher, candidate: Candidate) -> AsyncIterator[StartedGuest]:
     """A guest that is stopped at the end."""

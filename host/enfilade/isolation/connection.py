@@ -62,6 +62,8 @@ class Connection:
         self._tails: set[asyncio.Task[None]] = set()
         self._runs = 0
         self._no_run = asyncio.Event()
+        self._closed = False
+        transport.when_lost(self._lost)
 
     @property
     def usable(self) -> bool:
@@ -142,6 +144,7 @@ class Connection:
 
     async def close(self) -> None:
         """Closes the channel; runs that are left end with an error."""
+        self._closed = True
         await self._transport.close()
         if self._tails:
             await asyncio.wait(self._tails, timeout=TAIL_SECONDS)
@@ -170,6 +173,17 @@ class Connection:
             self.broke_off = True
             self._replace(f"its connection broke ({broken.reason})")
         return ProtocolError(f"plugin {self.plugin!r} broke the stream off while its process lives: {broken.reason}")
+
+    def _lost(self, broken: StreamBrokenError) -> None:
+        if self.process is not None and not self._closed:
+            task = asyncio.ensure_future(self._replace_if_alive(self.process, broken))
+            self._tails.add(task)
+            task.add_done_callback(self._tails.discard)
+
+    async def _replace_if_alive(self, process: GuestProcess, broken: StreamBrokenError) -> None:
+        """A process without a connection is of no use; one that is about to end will be seen to end."""
+        if not await self._ended(process) and not self._closed:
+            self._replace(f"its connection broke ({broken.rule or broken.reason})")
 
     def _death(self, process: GuestProcess) -> EnfiladeError:
         return GuestDiedError(

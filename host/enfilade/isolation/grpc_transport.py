@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 import grpc
@@ -54,6 +55,9 @@ class GrpcTransport:
         except (TimeoutError, StreamBrokenError):
             return False
         return True
+
+    def when_lost(self, tell: Callable[[StreamBrokenError], None]) -> None:
+        """Tells nobody: the channel connects again by itself, and each run finds out."""
 
     def open_run(self) -> GrpcRunStream:
         """One of the streams opened ahead, or a new one."""

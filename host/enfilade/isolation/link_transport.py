@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 
 from enfilade_sdk.serving.handshake import MAX_MESSAGE_BYTES
 from enfilade_sdk.serving.link import Kind, Link, LinkStream, StreamBrokenError
@@ -16,6 +17,7 @@ class LinkTransport:
         self._token = token
         self._link = Link(self, MAX_MESSAGE_BYTES)
         self._connected = False
+        self._when_lost: Callable[[StreamBrokenError], None] | None = None
         self._last = 0
         self._streams: dict[int, LinkRunStream] = {}
         self._answers: dict[int, asyncio.Future[bytes]] = {}
@@ -41,6 +43,10 @@ class LinkTransport:
         except (TimeoutError, StreamBrokenError):
             return False
         return True
+
+    def when_lost(self, tell: Callable[[StreamBrokenError], None]) -> None:
+        """Has somebody told when the socket is closed, by whomever."""
+        self._when_lost = tell
 
     def open_run(self) -> "LinkRunStream":
         """A stream for one run, which costs nothing until it is written to."""
@@ -72,7 +78,7 @@ class LinkTransport:
         elif kind in (Kind.DATA, Kind.PONG) and stream in self._answers:
             if not self._answers[stream].done():
                 self._answers[stream].set_result(payload)
-        elif kind != Kind.PONG:  # one may come when nobody waits any more
+        elif kind != Kind.PONG and (kind not in (Kind.END, Kind.CREDIT) or stream > self._last):  # these may come late
             raise StreamBrokenError(f"kind {kind} of {stream}", rule="a block is of a stream that is open", lost=True)
 
     def lost(self, reason: StreamBrokenError) -> None:
@@ -80,6 +86,8 @@ class LinkTransport:
         for stream in self._streams.values():
             stream.broke(reason)
         self._streams.clear()
+        if self._when_lost is not None:
+            self._when_lost(reason)
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(reason)

@@ -1,7 +1,9 @@
 """What carries runs to a plugin: gRPC, or the plain link to a process that this host started with the SDK."""
 
+from collections.abc import Callable
 from typing import Protocol
 
+from enfilade_sdk.serving.link import StreamBrokenError
 from enfilade_wire.v1 import strategy_pb2 as pb
 
 
@@ -54,6 +56,10 @@ class Transport(Protocol):
 
     async def alive(self, seconds: float) -> bool:
         """Whether the plugin's own code answers in time."""
+        ...
+
+    def when_lost(self, tell: Callable[[StreamBrokenError], None]) -> None:
+        """Has somebody told when the connection is gone for good, also when the host closed it."""
         ...
 
     def open_run(self) -> RunStream:

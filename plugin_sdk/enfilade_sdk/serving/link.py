@@ -15,6 +15,9 @@ from typing import Generic, Protocol, TypeVar
 WINDOW = 256 * 1024
 """Bytes that one stream may have under way, unread, before its sender waits; the last frame may go over it."""
 
+AT_ONCE = 16
+"""Frames that a reader may have in one turn of the loop, which others wait for."""
+
 FRAME_LIMIT = "a frame is within the limit"
 
 HEADER = Struct(">IIB")
@@ -193,7 +196,7 @@ class LinkStream(Generic[Received]):
         self._link = link
         self._parse = parse
         self._frames: deque[bytes] = deque()
-        self._unread = self._uncredited = 0
+        self._unread = self._uncredited = self._at_once = 0
         self._window = WINDOW
         self._over: StreamBrokenError | None = None
         self._ended = False
@@ -217,7 +220,14 @@ class LinkStream(Generic[Received]):
             if self._ended:
                 return None
             self._reader = asyncio.get_running_loop().create_future()
+            self._at_once = 0
             await self._reader
+        if self._at_once == AT_ONCE:
+            self._at_once = 0
+            await asyncio.sleep(0)
+            if not self._frames:  # given up meanwhile
+                return await self.read()
+        self._at_once += 1
         payload = self._frames.popleft()
         self._count(len(payload))
         try:
