@@ -14,7 +14,7 @@ from tests.support.trial_run import trial_candidate
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module", params=["inprocess", "isolated", "over gRPC"])
 async def runner(request: pytest.FixtureRequest) -> AsyncIterator[Runner]:
-    """A runner of the strategies on trial, in this process and in a guest, over either transport; one for all tests of a module."""
+    """A runner of the strategies on trial: in this process, and in a guest over either transport. One for a module."""
     if request.param == "inprocess":
         yield InProcess(trial_candidate())
         return
