@@ -15,6 +15,7 @@ from enfilade.errors import ConfigError
 from enfilade.models.settings import ModelSettings
 from enfilade.supervision import RUN_WORKERS, Scope, Supervision
 from enfilade.tools.entry import ToolEntry
+from enfilade.tools.knowledge.settings import KnowledgeSettings
 from enfilade.tools.limits import ToolLimits
 from enfilade.tools.mcp.settings import McpSettings
 from enfilade.tools.openapi.settings import OpenApiSettings
@@ -180,6 +181,7 @@ class Config(_Section):
         tools: Tool entries by name, for `-t NAME` and agents.
         mcp: MCP servers by name, for `-t mcp:NAME` and agents.
         openapi: HTTP interfaces with an OpenAPI document by name, for `-t openapi:NAME` and agents.
+        knowledge: Knowledge bases by name, for `-t knowledge:NAME` and agents; one needs no settings to be used.
         limits: Bounds on every run.
         tool_limits: What tool calls may cost.
         layers: What stands around runs and their calls, the outermost first; None is the layer `limits` with its
@@ -199,6 +201,7 @@ class Config(_Section):
     tools: dict[str, ToolEntry] = Field(default_factory=dict)
     mcp: dict[str, McpSettings] = Field(default_factory=dict)
     openapi: dict[str, OpenApiSettings] = Field(default_factory=dict)
+    knowledge: dict[str, KnowledgeSettings] = Field(default_factory=dict)
     limits: Limits = Field(default_factory=Limits)
     tool_limits: ToolLimits = Field(default_factory=ToolLimits)
     layers: tuple[LayerSettings, ...] | None = None

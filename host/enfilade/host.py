@@ -109,7 +109,7 @@ class Host:
             self.config.tools,
             tools,
             offer.tools.values(),
-            {"mcp": self.config.mcp, "openapi": self.config.openapi},
+            {"mcp": self.config.mcp, "openapi": self.config.openapi, "knowledge": self.config.knowledge},
         )
         self._store = late_store(offer.stores, self.config.store)
         self._storage = storage or (MemoryStorage() if self.config.store is None else self._store)

@@ -8,6 +8,7 @@ from enfilade.cli.exit_code import DONE
 from enfilade.cli.listing import print_json, print_table
 from enfilade.config import Config, load_config
 from enfilade.extensions.own import enfilade_tools
+from enfilade.tools.knowledge.place import files
 from enfilade.tools.registry import SourceRegistry
 from enfilade.tools.threads import Threads
 
@@ -17,7 +18,7 @@ _COLUMNS = ("name", "origin", "description")
 def show(as_json: bool) -> int:
     """Prints the tools that can be asked for by name; functions of one's own need no listing."""
     config = load_config()
-    rows = _configured(config) + _servers(config) + _interfaces(config) + _available()
+    rows = _configured(config) + _servers(config) + _interfaces(config) + _knowledge(config) + _available()
     if as_json:
         print_json(rows)
     else:
@@ -57,6 +58,19 @@ def _interfaces(config: Config) -> list[dict[str, Any]]:
             "description": f"the operations of {PurePath(urlsplit(interface.document).path).name or name}",
         }
         for name, interface in config.openapi.items()
+    ]
+
+
+def _knowledge(config: Config) -> list[dict[str, Any]]:
+    """The knowledge bases of the configuration and of the user's data folder; none is opened to list them."""
+    described = {name: settings.description for name, settings in config.knowledge.items()}
+    return [
+        {
+            "name": f"knowledge:{name}",
+            "origin": "configuration" if name in config.knowledge else "knowledge add",
+            "description": ": ".join(filter(None, ("searches a knowledge base", described.get(name)))),
+        }
+        for name in files(config.knowledge, Path.cwd())
     ]
 
 

@@ -1,5 +1,6 @@
 """The logs of a run as compact lines for people."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from enfilade.cli.json_line import json_text
@@ -79,8 +80,13 @@ def attachment(message: ToolInvokeMessage) -> str | None:
         name, value = getattr(payload, "variable_name", ""), getattr(payload, "variable_value", None)
         return f"variable {name}: {json_text(value)}"
     if message.type is MessageType.RETRIEVER_RESOURCES:
-        return f"sources: {len(getattr(payload, 'retriever_resources', []))}"
+        return _sources(getattr(payload, "retriever_resources", []))
     return f"{message.type.value.replace('_', ' ')}: {getattr(payload, 'text', '')}"
+
+
+def _sources(resources: Sequence[Mapping[str, Any]]) -> str:
+    names = dict.fromkeys(str(name) for found in resources if (name := found.get("document")))
+    return f"sources: {', '.join(names) or len(resources)}"
 
 
 def _tool_line(log: LogPayload) -> str:

@@ -9,6 +9,7 @@ COMMANDS: Final = {
     "plugins": "enfilade.cli.commands.plugins:plugins",
     "models": "enfilade.cli.commands.models:models",
     "tools": "enfilade.cli.commands.tools:tools",
+    "knowledge": "enfilade.cli.commands.knowledge:knowledge",
     "doctor": "enfilade.cli.commands.doctor:doctor",
 }
 """The host's own, in the order in which help lists them."""

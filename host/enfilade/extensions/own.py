@@ -20,6 +20,7 @@ from enfilade.models.provider import ModelProvider
 from enfilade.models.providers import PROVIDERS
 from enfilade.store.settings import StoreSettings
 from enfilade.store.store import Store
+from enfilade.tools.knowledge.kind import knowledge_kind
 from enfilade.tools.mcp.kind import mcp_kind
 from enfilade.tools.openapi.kind import openapi_kind
 from enfilade.tools.registry import SourceKind, builtin_kinds
@@ -44,8 +45,8 @@ def enfilade_models() -> Mapping[str, Callable[[], ModelProvider]]:
 
 @hookimpl
 def enfilade_tools() -> Iterable[SourceKind]:
-    """The built-in tools, those of MCP servers, and those of OpenAPI documents."""
-    return [*builtin_kinds(), mcp_kind(Companions), openapi_kind()]
+    """The built-in tools, those of MCP servers and of OpenAPI documents, and knowledge bases."""
+    return [*builtin_kinds(), mcp_kind(Companions), openapi_kind(), knowledge_kind()]
 
 
 @hookimpl

@@ -44,7 +44,7 @@ def plan(question: str, tools: Sequence[PromptTool], *, must: bool = False) -> l
 
     A tool fits when the question has what the tool is for (a sum, a time, a file), when it has every telling word of
     the tool's name, or, as the best of those left, when enough words of its description are in it; and then only if
-    all required arguments can be found.
+    all required arguments can be found. Where none fits, a knowledge base is searched.
 
     Args:
         question: The question.
@@ -57,6 +57,10 @@ def plan(question: str, tools: Sequence[PromptTool], *, must: bool = False) -> l
     if not fit:
         fit = [tool for tool in scored[:1] if _score(tool, asked) >= _ENOUGH]
     steps = [step for tool in fit if (step := _step(tool, question)) is not None]
+    if not steps and not must:
+        steps = [step for tool in tools if _searches(tool) and asked and (step := _step(tool, question)) is not None][
+            :1
+        ]
     if must and not steps:
         steps = [step for tool in scored if (step := _step(tool, question)) is not None][:1]
     return steps[:_MAX_CALLS]
@@ -77,6 +81,11 @@ def _is_named(tool: PromptTool, asked: set[str], question: str) -> bool:
         return True
     telling = name_words(tool) - _GENERIC
     return bool(telling) and telling <= asked
+
+
+def _searches(tool: PromptTool) -> bool:
+    """Whether a tool looks things up for any question: it is called so, and needs a query alone."""
+    return tool.name.startswith("search_") and tool.parameters.get("required") == ["query"]
 
 
 def _score(tool: PromptTool, asked: set[str]) -> int:

@@ -1,13 +1,18 @@
 """The demo model's sentences."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from enfilade.models.demo.plan import Step
+from enfilade.models.demo.words import words_of
 
 LABEL = "demo model: rules, not a language model"
 
 _SHOWN = 2000
+_QUOTED = 2
+_LINE_ENDS = re.compile(r"\n|(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])")
+_PASSAGE = re.compile(r"\[1\] (?P<source>[^\n]+)\n(?P<text>.+?)(?=\n\n\[2\] |\Z)", re.DOTALL)
 
 
 class Finding(NamedTuple):
@@ -35,9 +40,20 @@ def no_tool(names: Sequence[str]) -> str:
 def _sentence(finding: Finding) -> str:
     text = finding.text.strip()
     shown = text if len(text) <= _SHOWN else text[:_SHOWN] + " [...]"
+    passage = _PASSAGE.match(text)
     expression = finding.step.arguments.get("expression")
     if finding.is_error:
         return f"{finding.step.name} could not do it: {shown}"
     if isinstance(expression, str) and "\n" not in shown:
         return f"{expression} = {shown}."
+    if passage is not None:
+        return _cited(passage, words_of(str(finding.step.arguments.get("query", ""))))
     return f"{finding.step.name} says: {shown}"
+
+
+def _cited(passage: re.Match[str], asked: set[str]) -> str:
+    """What the first of numbered passages says of the words that were asked for, with its source."""
+    lines = [line.strip() for line in _LINE_ENDS.split(passage["text"]) if line.strip()]
+    found = sorted(lines, key=lambda line: -len(words_of(line) & asked))[:_QUOTED]
+    said = " [...] ".join(line for line in lines if line in found)
+    return f"{said[:_SHOWN]}\n\nSource: [1] {passage['source']}"

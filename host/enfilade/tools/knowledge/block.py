@@ -1,0 +1,62 @@
+"""What readers of documents give: blocks of text under their headings."""
+
+from dataclasses import dataclass
+
+SEPARATOR = " > "
+"""Between the headings of a path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, list, table, piece of code: what had better stay together.
+
+    Attributes:
+        text: The text; never blank.
+        heading: The headings that it stands under, the outermost first, as one text; empty where there are none.
+        page: The page, from 1, in documents that have pages.
+    """
+
+    text: str
+    heading: str = ""
+    page: int | None = None
+
+
+class Outline:
+    """Gathers blocks while the headings pass. A heading with nothing under it is a block, so that it is found."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self._path: list[tuple[int, str]] = []
+        self._is_bare = False
+
+    def heading(self, level: int, text: str) -> None:
+        """Begins a section of a level; 1 is the outermost of a document, 0 its title."""
+        title = " ".join(text.split())
+        if not title:
+            return
+        if not self._path or level <= self._path[-1][0]:
+            self._keep_bare()
+        while self._path and self._path[-1][0] >= level:
+            self._path.pop()
+        if not self._path or self._path[-1][1] != title:
+            self._path.append((level, title))
+        self._is_bare = True
+
+    def text(self, text: str, page: int | None = None) -> None:
+        """Adds a block; a blank one is passed over."""
+        if text.strip():
+            self._is_bare = False
+            self.blocks.append(Block(text.strip("\n").rstrip(), self._heading(), page))
+
+    def end(self) -> list[Block]:
+        """All blocks."""
+        self._keep_bare()
+        return self.blocks
+
+    def _keep_bare(self) -> None:
+        if self._is_bare and self._path:
+            self.blocks.append(Block(self._path[-1][1], SEPARATOR.join(title for _, title in self._path[:-1])))
+        self._is_bare = False
+
+    def _heading(self) -> str:
+        return SEPARATOR.join(title for _, title in self._path)

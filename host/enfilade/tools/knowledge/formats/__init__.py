@@ -1,0 +1,1 @@
+"""Reads documents of several formats into blocks."""
