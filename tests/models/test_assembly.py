@@ -119,6 +119,10 @@ def test_content_in_parts_is_read(content: Any) -> None:
     assert said({"content": content}).message.content == "Rain."
 
 
+def test_a_number_that_is_content_is_not_lost() -> None:
+    assert said({"content": "4"}, {"content": 7}, {"content": [1, {"text": 1.5}]}).message.content == "4711.5"
+
+
 def test_thought_among_the_parts_of_content_is_thought() -> None:
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": "Rain."}]
     reply = said({"content": parts})

@@ -249,15 +249,18 @@ async def test_a_later_request_that_the_server_hangs_up_on_is_tried_again() -> N
     assert len(connections) == 3
 
 
-async def test_a_server_that_does_not_speak_http_is_no_connection() -> None:
+async def test_a_server_that_does_not_speak_http_is_told_so() -> None:
     async def babble(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_request(reader)
         writer.write(b"220 mail.example ESMTP\r\n\r\n")
         await writer.drain()
 
     async with server(babble) as url, gateway_to(url) as gateway:
-        with pytest.raises(ModelFailedError, match="there is no connection"):
+        with pytest.raises(ModelFailedError, match="what came is no HTTP answer") as caught:
             await ask(gateway)
+    assert "220 mail.example ESMTP" in caught.value.message
+    assert "\n" not in caught.value.message
+    assert caught.value.retryable
 
 
 async def test_a_head_of_many_kilobytes_is_read() -> None:

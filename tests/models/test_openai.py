@@ -115,6 +115,20 @@ async def test_the_last_event_may_lack_its_blank_line() -> None:
         assert (await ask(gateway)).text == "Rain."
 
 
+@pytest.mark.parametrize("end", [b"data: [done]\n\n", b'data: "[DONE]"\n\n', b"data:[DONE]"])
+async def test_the_mark_of_the_end_may_be_written_otherwise(end: bytes) -> None:
+    turn = Turn(raw=[sse(chunk({"content": "Rain."})), end])
+    async with served([turn]) as (_, gateway):
+        assert (await ask(gateway)).text == "Rain."
+
+
+async def test_a_stream_without_blank_lines_is_read() -> None:
+    chunks = (chunk({"content": "Ra"}), chunk({"content": "in."}), chunk({}, "stop"))
+    turn = Turn(raw=[sse(each)[:-1] for each in chunks] + [b"data: [DONE]\n"])
+    async with served([turn]) as (_, gateway):
+        assert (await ask(gateway)).text == "Rain."
+
+
 async def test_what_follows_done_is_nothing() -> None:
     turn = Turn(
         raw=[sse(chunk({"content": "Rain."})), b"data: [DONE]\n\n", sse(chunk({"content": "More."})), b"data: x\n\n"]

@@ -131,6 +131,10 @@ async def test_a_read_that_stalls_is_a_timeout() -> None:
         ({"choices": [{"delta": {}, "error": {"message": "node lost", "code": 502}, "finish_reason": "error"}]},
          "node lost (code 502)", 502, True),
         ({"choices": [{"delta": {}, "error": None, "finish_reason": "error"}]}, "finish reason `error`", None, False),
+        ({"choices": [{"delta": {}, "finish_reason": "network_error"}]}, "finish reason `network_error`", None, True),
+        ({"choices": [{"delta": {}, "finish_reason": "insufficient_system_resource"}]},
+         "finish reason `insufficient_system_resource`", None, True),
+        ({"choices": [{"delta": {"content": "x"}, "finish_reason": "abort"}]}, "finish reason `abort`", None, False),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("before", [[], HALF])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enfilade.models.sse import SseEvent, SseOverflowError, SseReader
+from enfilade.models.sse import SseEvent, SseOverflowError, SseReader, is_end
 
 
 def read(*parts: bytes, limit: int = 2**20) -> list[SseEvent]:
@@ -97,9 +97,41 @@ def test_what_stands_before_a_part_is_not_forgotten(before: bytes) -> None:
     assert read(before, part) == read(before + part)
 
 
+def test_a_line_that_cannot_go_on_with_the_value_before_it_begins_an_event() -> None:
+    reader = SseReader()
+    assert reader.feed(b'data: {"a": 1}\n') == []
+    assert reader.feed(b'data: {"b": 2}\n') == [SseEvent(b'{"a": 1}')]
+    assert reader.feed(b"data: [DONE]\n") == [SseEvent(b'{"b": 2}')]
+    assert reader.end() == [SseEvent(b"[DONE]")]
+    assert datas(b'data: {"a": 1} \r\ndata:{"b": 2}') == [b'{"a": 1} ', b'{"b": 2}']
+
+
+def test_a_value_over_several_lines_is_one_event() -> None:
+    lines = (b"[", b'{"a": {"b": 1}', b"},", b'{"c": 2}', b"]")
+    assert datas(b"".join(b"data: " + line + b"\n" for line in lines) + b"\n") == [b"\n".join(lines)]
+
+
+@pytest.mark.parametrize("data", [b"[DONE]", b"  [done] ", b'"[DONE]"', b"[Done]"])
+def test_the_mark_of_the_end_is_known_however_it_is_written(data: bytes) -> None:
+    assert is_end(data)
+
+
 PIECES = st.lists(
     st.sampled_from(
-        [b"data: one", b"data:two", b"data", b"event: e", b": c", b"\n", b"\r", b"\r\n", b"\n\n", b"x", "é".encode()]
+        [
+            b'data: {"a": 1}',
+            b"data: one",
+            b"data:two",
+            b"data",
+            b"event: e",
+            b": c",
+            b"\n",
+            b"\r",
+            b"\r\n",
+            b"\n\n",
+            b"x",
+            "é".encode(),
+        ]
     ),
     max_size=30,
 )

@@ -19,6 +19,10 @@ REPLY_LIMIT = 16 * 2**20
 _SPECIAL = re.compile("[<\\[`{\u25c1\ud800-\udfff]")
 _CUT_REASONS = frozenset({"length", "content_filter"})
 _LENGTH_WORDS = frozenset({"max_tokens", "MAX_TOKENS", "model_length", "max_output_tokens"})
+_BROKEN_REASONS = frozenset(
+    {"error", "server_error", "internal_error", "network_error", "insufficient_system_resource", "abort", "aborted"}
+)
+"""What providers call it when they could not go on: a reply that ends so is not the reply."""
 _NO_REASONS = ("null", "none")
 _CALL_WORDS = frozenset({"tool_calls", "function_call", "tool_use"})
 
@@ -69,6 +73,11 @@ class ReplyAssembly:
     def is_finished(self) -> bool:
         """Whether the provider said that the reply is at its end."""
         return bool(self._reason)
+
+    @property
+    def broken_off(self) -> str:
+        """The finish reason that says the provider could not go on; empty when it says no such thing."""
+        return self._reason if self._reason.lower() in _BROKEN_REASONS else ""
 
     @property
     def is_empty(self) -> bool:

@@ -168,6 +168,8 @@ def _in_words_of_the_client(error: Exception) -> Exception:
         return httpx2.ReadTimeout("no answer in time")
     if isinstance(error, aiohttp.ClientConnectorError):
         return httpx2.ConnectError(str(error))
+    if isinstance(error, aiohttp.ClientResponseError):
+        return httpx2.RemoteProtocolError(" ".join(error.message.split()))
     if isinstance(error, aiohttp.ClientPayloadError):
         return httpx2.RemoteProtocolError("the other side closed it too early")
     if isinstance(error, aiohttp.ClientError | OSError | RuntimeError):  # the last of them when it was closed here

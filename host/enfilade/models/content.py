@@ -40,6 +40,8 @@ def plain_text(raw: Any, depth: int = _DEPTH) -> str:
     """The text in a part, however it is wrapped."""
     if isinstance(raw, str):
         return raw
+    if isinstance(raw, int | float) and not isinstance(raw, bool):
+        return str(raw)
     if isinstance(raw, list) and depth:
         return "".join(plain_text(part, depth - 1) for part in raw)
     if isinstance(raw, dict) and depth:

@@ -16,7 +16,17 @@ from enfilade_sdk.errors import ModelFailedError
 _REASON_LIMIT = 500
 _READ_LIMIT = 64 * 2**10
 _RETRYABLE = frozenset({408, 409, 425, 429})
-_RETRYABLE_WORDS = ("overload", "rate_limit", "server_error", "unavailable", "timeout", "timed out", "internal_error")
+_RETRYABLE_WORDS = (
+    "overload",
+    "rate_limit",
+    "server_error",
+    "unavailable",
+    "timeout",
+    "timed out",
+    "internal_error",
+    "network_error",
+    "insufficient_system_resource",
+)
 _HINTS: Mapping[int, str] = {
     401: "check the API key",
     403: "the API key may not use this model",
@@ -115,8 +125,7 @@ def error_in(event: Any, name: bytes = b"") -> Any:
     choices = event.get("choices")
     if choices and isinstance(choices, list):
         found = [choice["error"] for choice in choices if isinstance(choice, dict) and choice.get("error")]
-        ended = any(isinstance(choice, dict) and choice.get("finish_reason") == "error" for choice in choices)
-        return found[0] if found else {"message": "finish reason `error`"} if ended else None
+        return found[0] if found else None
     return event if choices is None and (event.get("detail") or event.get("message")) else None
 
 

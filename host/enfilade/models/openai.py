@@ -30,6 +30,9 @@ from enfilade_sdk.prompts import ModelChunk, ModelRequest, ModelResult
 if TYPE_CHECKING:
     import httpx2
 
+_DISCONNECTED = "Server disconnected"
+"""What httpx2 calls the answer of a server that hangs up without one."""
+
 Body = AsyncGenerator[bytes, None] | Parts
 """The bytes of an answer."""
 
@@ -133,8 +136,7 @@ async def _open(
             text = f"no answer within {model.timeout:g} seconds"
             raise failures.failed(text, kind="timeout", retryable=True) from None
         except openai.APIConnectionError as error:
-            text = f"there is no connection ({_cause(error)}): is the endpoint up, and its address right?"
-            raise failures.failed(text, kind="connection", retryable=True) from None
+            raise failures.failed(_no_answer(error), kind="connection", retryable=True) from None
         except openai.OpenAIError as error:
             raise failures.failed(f"the client refused: {error}", kind="configuration") from None
 
@@ -177,6 +179,18 @@ async def _next(body: Body, reply: ReplyStream) -> bytes | None:
         async with asyncio.timeout(patience):
             return await anext(body, None)
     return None
+
+
+def _no_answer(error: BaseException) -> str:
+    """Why a request had no answer, in words."""
+    import httpx2
+
+    cause = error.__cause__
+    if isinstance(cause, httpx2.RemoteProtocolError) and not str(cause).startswith(_DISCONNECTED):
+        return f"what came is no HTTP answer ({_words(cause)}): is the address right?"
+    if isinstance(cause, httpx2.TooManyRedirects):
+        return "it redirects again and again: is the address right?"
+    return f"there is no connection ({_cause(error)}): is the endpoint up, and its address right?"
 
 
 def _cause(error: BaseException) -> str:

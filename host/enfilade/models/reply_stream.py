@@ -9,7 +9,7 @@ from enfilade.models.assembly import ReplyAssembly, ReplyTooLongError
 from enfilade.models.calls import TooManyCallsError
 from enfilade.models.event import read_event
 from enfilade.models.failures import Failures, error_in, reason_in
-from enfilade.models.sse import SseEvent, SseOverflowError, SseReader
+from enfilade.models.sse import SseEvent, SseOverflowError, SseReader, is_end
 from enfilade_sdk.errors import ModelFailedError
 from enfilade_sdk.prompts import ModelChunk
 
@@ -20,7 +20,6 @@ _EXCERPT = 300
 _AFTER_DONE = 0.2
 _AFTER_FINISH = 1.0
 """Seconds that a usage chunk, or `[DONE]`, may come after the finish reason."""
-_DONE = b"[DONE]"
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 _OVERFLOWS = (SseOverflowError, ReplyTooLongError, TooManyCallsError)
 
@@ -97,7 +96,10 @@ class ReplyStream:
         """
         if not self.is_done:
             yield from self._chunks([SseEvent(value) for value in self._values()] if self._whole else self._sse.end())
-            self._check_whole()
+            if not self.is_done:
+                self._check_whole()
+        if broken_off := self._assembly.broken_off:
+            raise self._failures.in_stream({"message": f"finish reason `{broken_off}`"})
         if (last := self._assembly.end()) is not None:
             yield last
 
@@ -129,7 +131,7 @@ class ReplyStream:
         """The event's value; None when it is nothing, or the end."""
         if self.is_done or not data:
             return None
-        if data[:1] != b"{" and data.strip() == _DONE:
+        if data[:1] != b"{" and is_end(data):
             self._finish()
             return None
         try:

@@ -22,8 +22,10 @@ class SseOverflowError(ValueError):
 class SseReader:
     """Cuts a byte stream into events (WHATWG HTML, "server-sent events").
 
-    Lines end at CR, LF or CRLF and nowhere else; the bytes are never decoded here, so a character cut by the network
-    stays whole. Work is linear in the bytes fed, and what is kept between two parts is bounded.
+    Servers that leave out the blank lines between events are read too: a line that cannot go on with the JSON value
+    before it begins an event. Lines end at CR, LF or CRLF and nowhere else; the bytes are never decoded here, so a
+    character cut by the network stays whole. Work is linear in the bytes fed, and what is kept between two parts is
+    bounded.
 
     Args:
         limit: Bytes that one line, and one event's data, may have.
@@ -67,15 +69,13 @@ class SseReader:
         return events
 
     def end(self) -> list[SseEvent]:
-        """The event the stream ended in, if it lacks only its blank line.
+        """The event the stream ended in, if it lacks only its blank line; two, where the one before lacks it too.
 
         The standard drops such an event; some servers close right after their last line, so it is given out, and
         whoever reads its data can tell whether it is whole.
         """
-        if self._pieces:
-            self._line(self._held_line(b""))
-        event = self._dispatch()
-        return [] if event is None else [event]
+        events = (self._line(self._held_line(b"")) if self._pieces else None, self._dispatch())
+        return [event for event in events if event is not None]
 
     def _plain(self, part: bytes) -> list[bytes]:
         """The data of a part that is nothing but whole events of one plain line, as most are; empty when it is not."""
@@ -111,8 +111,11 @@ class SseReader:
         if not line:
             return self._dispatch()
         if line.startswith(b"data:"):
-            self._keep(line[6:] if line[5:6] == b" " else line[5:])
-        elif line.startswith(b"event:"):
+            data = line[6:] if line[5:6] == b" " else line[5:]
+            before = self._dispatch() if self._data and _begins_anew(self._data[-1], data) else None
+            self._keep(data)
+            return before
+        if line.startswith(b"event:"):
             self._name = line[6:].strip()
         elif line == b"data":
             self._keep(b"")
@@ -131,3 +134,13 @@ class SseReader:
             return None
         self._data, self._name, self._size = [], b"", 0
         return SseEvent(data[0] if len(data) == 1 else b"\n".join(data), name)
+
+
+def _begins_anew(before: bytes, data: bytes) -> bool:
+    """Whether a line of data is no part of the JSON value that the line before it ends."""
+    return before.rstrip()[-1:] == b"}" and (data.lstrip()[:1] == b"{" or is_end(data))
+
+
+def is_end(data: bytes) -> bool:
+    """Whether data is the mark that ends a stream: `[DONE]`, as servers write it."""
+    return data.strip(b' \t"').lower() == b"[done]"
