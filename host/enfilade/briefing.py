@@ -26,6 +26,9 @@ class Question:
         files: Files that come with it.
         credentials: References to credentials, for strategies that pass them on.
         seconds: The run's time; None leaves it to the host's limits.
+        traceparent: The caller's span, in the form of W3C Trace Context; empty where there is none, or where it is
+            the current span of OpenTelemetry. What is not valid is passed over.
+        tracestate: What goes with it.
     """
 
     text: str
@@ -37,6 +40,8 @@ class Question:
     files: tuple[File, ...] = ()
     credentials: InvokeCredentials | None = None
     seconds: float | None = None
+    traceparent: str = ""
+    tracestate: str = ""
 
 
 def params_of(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -14,6 +14,7 @@ from enfilade.candidate import Isolation
 from enfilade.errors import ConfigError
 from enfilade.models.settings import ModelSettings
 from enfilade.supervision import RUN_WORKERS, Scope, Supervision
+from enfilade.telemetry.settings import TelemetrySettings, overlay_standard
 from enfilade.tools.entry import ToolEntry
 from enfilade.tools.knowledge.settings import KnowledgeSettings
 from enfilade.tools.limits import ToolLimits
@@ -27,6 +28,9 @@ OWN_VARIABLES = frozenset(
     {"ENFILADE_CONFIG", "ENFILADE_RUNTIME_DIR", "ENFILADE_LOAD_PLUGINS", "ENFILADE_PLUGIN", "ENFILADE_LAUNCH"}
 )
 """Variables with that prefix that are no settings."""
+
+SHORT = {"ENFILADE_LOG": "log_format"}
+"""Variables that name a setting otherwise than by its place."""
 
 
 class _Section(BaseModel):
@@ -106,8 +110,8 @@ class LayerSettings(BaseModel):
     """One layer (`[[layers]]`): its kind, and the options of that kind.
 
     Attributes:
-        kind: Which layer: `limits`, `quota`, `retry`, `repetition`, `approval`, `recording`, `costs`, or one that an
-            extension brings.
+        kind: Which layer: `limits`, `quota`, `retry`, `repetition`, `approval`, `recording`, `costs`, `telemetry`, or
+            one that an extension brings.
         enabled: False leaves it out.
     """
 
@@ -191,6 +195,10 @@ class Config(_Section):
             storage in memory, and records, where the layer `recording` asks for them, in the user's data folder.
         memory: How much of an earlier conversation a question brings along.
         prices: Prices of models that no price list knows, by the model's name here or at its provider.
+        telemetry: Traces and metrics; None is none. With it, `telemetry` stands around the layers, unless it is among
+            them.
+        log_format: How the command writes its log: for people, or as JSON Lines. With `json`, log records know the
+            run in which they are made.
     """
 
     default_model: str = "demo"
@@ -208,6 +216,8 @@ class Config(_Section):
     store: StoreSection | None = None
     memory: MemorySettings = Field(default_factory=MemorySettings)
     prices: dict[str, Price] = Field(default_factory=dict)
+    telemetry: TelemetrySettings | None = None
+    log_format: Literal["text", "json"] = "text"
 
 
 def load_config(path: Path | None = None, environment: Mapping[str, str] | None = None) -> Config:
@@ -224,6 +234,7 @@ def load_config(path: Path | None = None, environment: Mapping[str, str] | None 
     file = path or config_file(variables)
     values = read_toml(file) if file is not None else {}
     overlay(values, variables)
+    overlay_standard(values, variables)
     try:
         return Config.model_validate(values)
     except ValidationError as error:
@@ -248,6 +259,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def overlay(values: dict[str, Any], variables: Mapping[str, str]) -> None:
     """Puts `ENFILADE_A__B=value` over `values["a"]["b"]`; a value that is TOML is read as such."""
+    values |= {field: variables[name] for name, field in SHORT.items() if variables.get(name)}
     for name, text in variables.items():
         if not name.startswith(PREFIX) or name in OWN_VARIABLES:
             continue

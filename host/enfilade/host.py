@@ -22,6 +22,7 @@ from enfilade.discovery.entry_points import installed_candidates
 from enfilade.discovery.followed import FollowedPlugins
 from enfilade.environments.held import HeldRunner
 from enfilade.environments.installed import InstalledPlugins
+from enfilade.errors import ConfigError
 from enfilade.extensions.late_store import late_store
 from enfilade.extensions.launchers import Launchers
 from enfilade.extensions.loading import Extensions
@@ -31,6 +32,7 @@ from enfilade.layers.context import RunContext
 from enfilade.layers.kind import Supplies
 from enfilade.layers.kinds import LayerKinds, layers_of, records_runs
 from enfilade.layers.layer import Layer
+from enfilade.layers.marks import Marks
 from enfilade.layers.prices import Prices
 from enfilade.ledger import Ledger
 from enfilade.memory import Memory
@@ -40,6 +42,8 @@ from enfilade.resolved import ResolvedStrategy, Resolver
 from enfilade.run import Run
 from enfilade.storage import MemoryStorage, Storage
 from enfilade.stream import GuardedStream
+from enfilade.telemetry.pipeline import Pipeline
+from enfilade.telemetry.place import here, valid_traceparent
 from enfilade.toolboxes import Toolboxes
 from enfilade.tools.engine import ToolEngine
 from enfilade.tools.report import LoadReport
@@ -116,6 +120,8 @@ class Host:
         remembers = self.config.store is not None or (layers is None and records_runs(self.config))
         self._memory = Memory(self._store if remembers else None, self.config.memory)
         self._prices = Prices(self.config.prices)
+        wanted = self.config.telemetry if layers is None else None
+        self._pipeline = Pipeline(wanted) if wanted is not None and wanted.enabled else None
         self._chain = self._chained(layers)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sweeping: asyncio.Future[None] | None = None
@@ -126,6 +132,8 @@ class Host:
         self._loop = asyncio.get_running_loop()
         sweep()
         self._sweeping = asyncio.ensure_future(self._followed.sweep())
+        if self._pipeline is not None:
+            self._pipeline.open()
         return self
 
     async def __aexit__(
@@ -145,6 +153,8 @@ class Host:
             await self._sweeping
             self._sweeping = None
             await self._followed.sweep()
+        if self._pipeline is not None:
+            await self._pipeline.aclose()
 
     def run(
         self,
@@ -196,6 +206,16 @@ class Host:
     def layers(self) -> tuple[Layer, ...]:
         """What stands around runs and their calls, the outermost first."""
         return self._chain.layers
+
+    def metrics_text(self) -> str:
+        """The metrics as they stand, in the text form that Prometheus reads.
+
+        Raises:
+            ConfigError: The configuration does not ask for telemetry.
+        """
+        if self._pipeline is None:
+            raise ConfigError("this host counts nothing; add [telemetry] to its configuration")
+        return self._pipeline.metrics_text()
 
     async def open(self, name: str) -> Admitted:
         """The strategy of that name, opened and checked.
@@ -292,6 +312,7 @@ class Host:
             tools=tuple(menu),
             history=question.history,
             files=question.files,
+            traceparent=valid_traceparent(question.traceparent),
         )
 
     def _begun(
@@ -325,7 +346,7 @@ class Host:
         hatch = Callbacks(grants, ask, call, self._storage, asked.ledger, {model: invocation.model})
 
         def start() -> AsyncGenerator[ToolInvokeMessage, None]:
-            messages = admitted.runner.run(invocation, hatch)
+            messages = admitted.runner.run(_traced(invocation), hatch)
             return _after(_missing(asked.run_id, engine.report), messages) if engine.report.refusals else messages
 
         return start
@@ -353,9 +374,19 @@ class Host:
     def _chained(self, layers: Iterable[Layer] | None) -> Chain:
         if layers is None:
             kinds = LayerKinds(self.extensions.offer.layers.values())
-            layers = kinds.build(layers_of(self.config), Supplies(self.gateway, self._toolboxes.registry, self._store))
+            registry, pipeline = self._toolboxes.registry, self._pipeline
+            layers = kinds.build(
+                layers_of(self.config), Supplies(self.gateway, registry, self._store, pipeline=pipeline)
+            )
+        marks = [Marks()] if self.config.log_format == "json" else []
         events = self.extensions.run_events()
-        return Chain(layers if events is None else [events, *layers])
+        return Chain([*marks, *([] if events is None else [events]), *layers])
+
+
+def _traced(invocation: Invocation) -> Invocation:
+    """The invocation with the span of its run, where there is one."""
+    place = here()
+    return invocation if place is None or not place.traceparent else replace(invocation, traceparent=place.traceparent)
 
 
 def _missing(run_id: str, report: LoadReport) -> list[ToolInvokeMessage]:

@@ -61,6 +61,14 @@ class Session:
         return self.invocation.files
 
     @property
+    def traceparent(self) -> str:
+        """The run's span in the form of W3C Trace Context, empty when nothing traces the run.
+
+        For requests of a strategy's own. Spans that it makes with OpenTelemetry are children of it already.
+        """
+        return self.invocation.traceparent
+
+    @property
     def cancelled(self) -> bool:
         """Whether the run was cancelled; a strategy that computes for long looks at it now and then."""
         return self._cancelled.is_set()

@@ -63,7 +63,7 @@ def test_every_fault_is_named_with_its_place(supplies: Supplies) -> None:
     assert caught.value.message == (
         "the layers of the configuration have 4 fault(s):"
         "\n  - [[layers]] number 1 (kind 'limit'): there is no such kind of layer; did you mean 'limits'? there are: "
-        "approval, costs, limits, quota, recording, repetition, retry"
+        "approval, costs, limits, quota, recording, repetition, retry, telemetry"
         "\n  - [[layers]] number 3 (kind 'limits'): there is no option 'max_step'; did you mean 'max_steps' or "
         "'max_time' or 'max_cost'? there are: max_bytes, max_cost, max_steps, max_time, max_tokens; max_time: Input "
         "should be greater than 0"

@@ -16,6 +16,7 @@ from enfilade.cli.setup import Setup, setup_of
 from enfilade.cli.signals import Interrupted, Signals
 from enfilade.cli.sink import Sink
 from enfilade.cli.text_sink import TextSink
+from enfilade.cli.tracing import caller_trace
 from enfilade.host import Host
 from enfilade.outcome import Outcome, Status
 from enfilade_sdk.errors import EnfiladeError, InternalError, RunCancelled
@@ -27,10 +28,12 @@ def ask(question: str, options: AskOptions) -> int:
     """Asks an agent one question and shows the run; gives the exit code."""
     with Signals() as signals:
         screen = Screen.claim()
-        show_logs(screen, verbose=options.verbose)
+        logs = show_logs(screen, verbose=options.verbose)
         sink: Sink = JsonSink(screen) if options.json else TextSink(screen)
         try:
-            return _asked(question, options, sink, signals)
+            setup = setup_of(options)
+            logs.follow(setup.config.log_format)
+            return _asked(question, setup, sink, signals)
         except Interrupted:
             error = RunCancelled("the run was cancelled before it began")
             sink.end(Outcome(status=Status.CANCELLED, error=error))
@@ -46,8 +49,7 @@ def ask(question: str, options: AskOptions) -> int:
             return FAILED
 
 
-def _asked(question: str, options: AskOptions, sink: Sink, signals: Signals) -> int:
-    setup = setup_of(options)
+def _asked(question: str, setup: Setup, sink: Sink, signals: Signals) -> int:
     with signals.reading():
         text = question_text(question)
     with LoopThread() as loop:
@@ -58,5 +60,5 @@ def _asked(question: str, options: AskOptions, sink: Sink, signals: Signals) -> 
 async def _outcome(setup: Setup, text: str, sink: Sink) -> Outcome:
     async with Host(setup.config, further=setup.candidates) as host:
         agent = await ready_agent(host, setup)
-        question = Question(text, conversation_id=setup.conversation, seconds=setup.seconds)
+        question = Question(text, conversation_id=setup.conversation, seconds=setup.seconds, **caller_trace())
         return await answered(host, agent, question, sink)

@@ -19,6 +19,7 @@ from enfilade.cli.screen import DIM, RED, ReaderGoneError, Screen
 from enfilade.cli.setup import Setup, setup_of
 from enfilade.cli.signals import Interrupted, Signals
 from enfilade.cli.text_sink import TextSink
+from enfilade.cli.tracing import caller_trace
 from enfilade.cli.usage import CommandLineError
 from enfilade.host import Host
 from enfilade.layers.kinds import records_runs
@@ -39,9 +40,10 @@ def chat(options: AskOptions) -> int:
     """Holds a conversation; gives the exit code: 1 where a question that was not typed by hand failed."""
     with Signals() as signals:
         screen = Screen.claim()
-        show_logs(screen, verbose=options.verbose)
+        logs = show_logs(screen, verbose=options.verbose)
         try:
             setup = setup_of(options)
+            logs.follow(setup.config.log_format)
             with LoopThread() as loop:
                 return _held(setup, screen, loop, signals)
         except EnfiladeError as error:
@@ -155,7 +157,8 @@ class _Conversation:
 
     def _answer(self, text: str) -> None:
         history = () if self._recalls else tuple(self._history)  # the host reads recorded turns, tool rounds included
-        question = Question(text, conversation_id=self._id, history=history, seconds=self._seconds)
+        given = caller_trace()
+        question = Question(text, conversation_id=self._id, history=history, seconds=self._seconds, **given)
         work = answered(self._host, self._agent, question, TextSink(self._screen))
         try:
             outcome = self._loop.finish(work, self._signals, forgiving=self._typed)

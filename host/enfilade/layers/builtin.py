@@ -15,6 +15,7 @@ from enfilade.layers.quota import Quota
 from enfilade.layers.recording import Recording
 from enfilade.layers.repetition import Repetition
 from enfilade.layers.retry import Retry
+from enfilade.layers.telemetry import Telemetry
 from enfilade.layers.terminal import Terminal
 
 
@@ -63,6 +64,20 @@ def _costs(options: Mapping[str, Any], _supplies: Supplies) -> Layer:
     return Costs()
 
 
+def _telemetry(options: Mapping[str, Any], supplies: Supplies) -> Layer:
+    if options:
+        raise ConfigError(f"it takes no options, got {', '.join(options)}; what is sent where is said in [telemetry]")
+    if supplies.pipeline is None:
+        raise ConfigError("it needs [telemetry], which says what is sent where")
+    settings = supplies.pipeline.settings
+    return Telemetry(
+        content=settings.content,
+        propagate=settings.propagate,
+        tracer_provider=supplies.pipeline.tracer_provider,
+        meter_provider=supplies.pipeline.meter_provider,
+    )
+
+
 BUILTIN = (
     LayerKind("limits", "ends runs that use more steps, time, tokens, money or bytes than they may", _limits),
     LayerKind("quota", "bounds what users, plugins and models may use in a span of time", _quota),
@@ -71,4 +86,5 @@ BUILTIN = (
     LayerKind("approval", "asks before chosen tools are called", _approval),
     LayerKind("recording", "writes down what happens", _recording),
     LayerKind("costs", "prices model calls", _costs),
+    LayerKind("telemetry", "makes OpenTelemetry spans and metrics", _telemetry),
 )

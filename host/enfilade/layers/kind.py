@@ -12,6 +12,7 @@ from enfilade.layers.layer import Layer
 from enfilade.layers.petition import Petitions
 from enfilade.layers.recorder import Recorder
 from enfilade.models.gateway import ModelGateway
+from enfilade.telemetry.pipeline import Pipeline
 from enfilade.tools.registry import SourceRegistry
 
 L = TypeVar("L", bound=Layer)
@@ -27,6 +28,7 @@ class Supplies:
         recorder: What writes runs down; None where there is no store.
         counts: Where quotas keep their counts; None lets each keep its own in memory.
         petitions: The record of petitions that another process answers; None where there is none.
+        pipeline: What sends spans and metrics; None where nothing is to be sent.
     """
 
     models: ModelGateway
@@ -34,6 +36,7 @@ class Supplies:
     recorder: Recorder | None = None
     counts: Counts | None = None
     petitions: Petitions | None = None
+    pipeline: Pipeline | None = None
 
 
 @dataclass(frozen=True, slots=True)

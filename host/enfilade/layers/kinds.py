@@ -11,14 +11,16 @@ DEFAULT = (LayerSettings(kind="limits"),)
 """The layers of a configuration that says nothing of layers."""
 
 RECORDING = "recording"
+TELEMETRY = "telemetry"
 
 
 def layers_of(config: Config) -> Sequence[LayerSettings]:
-    """The layers of a configuration; with a store, the one that records is the outermost unless it is among them."""
+    """The layers of a configuration; those that other sections bring are the outermost unless they are among them."""
     named = DEFAULT if config.layers is None else config.layers
-    if config.store is None or any(entry.kind == RECORDING for entry in named):
-        return named
-    return (LayerSettings(kind=RECORDING), *named)
+    traced = config.telemetry is not None and config.telemetry.enabled
+    brought = ((TELEMETRY, traced), (RECORDING, config.store is not None))
+    own = {entry.kind for entry in named}
+    return (*(LayerSettings(kind=kind) for kind, wanted in brought if wanted and kind not in own), *named)
 
 
 def records_runs(config: Config) -> bool:

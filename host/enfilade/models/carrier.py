@@ -3,7 +3,8 @@
 import asyncio
 import io
 import ssl
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,6 +35,14 @@ class Letter:
     headers: tuple[tuple[str, str], ...]
     limits: "aiohttp.ClientTimeout"
     patience: float | None
+
+    def with_more(self, headers: Mapping[str, str]) -> "Letter":
+        """The same letter with further headers."""
+        return replace(self, headers=(*self.headers, *headers.items()))
+
+    def without(self, names: Collection[str]) -> "Letter":
+        """The same letter without the headers of these names."""
+        return replace(self, headers=tuple(pair for pair in self.headers if pair[0].lower() not in names))
 
 
 def letter_of(request: "httpx2.Request") -> Letter:

@@ -1,7 +1,7 @@
 """The openai client of one endpoint, made to cost little."""
 
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, urlsplit
@@ -71,12 +71,13 @@ class EndpointClient:
         }
         self._letters: dict[str, Letter] = {}
 
-    async def post(self, path: str, body: bytes) -> "Parts | httpx2.Response":
+    async def post(self, path: str, body: bytes, more: Mapping[str, str] | None = None) -> "Parts | httpx2.Response":
         """Sends a request; its answer has begun when this returns.
 
         Args:
             path: The path below the base URL.
             body: JSON.
+            more: Headers of this request alone.
 
         Returns:
             The body of the answer where that is all there is to it, else the answer.
@@ -86,20 +87,27 @@ class EndpointClient:
         """
         letter = None if self._http.cookies else self._letters.get(path)
         if self._carrier is None or letter is None:
-            return await self._asked(path, body, [])
-        came = await _tried(self._carrier, letter, body)
-        return came if isinstance(came, Parts) and came.is_plain else await self._asked(path, body, [came])
+            return await self._asked(path, body, [], more or {})
+        came = await _tried(self._carrier, letter.with_more(more) if more else letter, body)
+        return came if isinstance(came, Parts) and came.is_plain else await self._asked(path, body, [came], more or {})
 
     async def close(self) -> None:
         """Closes all connections."""
         await self._openai.close()
 
-    async def _asked(self, path: str, body: bytes, came: list[Parts | Exception]) -> "Parts | httpx2.Response":
+    async def _asked(
+        self, path: str, body: bytes, came: list[Parts | Exception], more: Mapping[str, str]
+    ) -> "Parts | httpx2.Response":
         """Lets the openai client ask; what came already, if anything, is what came of its first try."""
         token = _came.set(came)
+        form = (
+            self._form
+            if not more
+            else {**self._form, "options": {"headers": {**self._form["options"]["headers"], **more}}}
+        )
         try:
             response = cast(
-                "httpx2.Response", await self._openai.post(f"/{path}", content=body, stream=True, **self._form)
+                "httpx2.Response", await self._openai.post(f"/{path}", content=body, stream=True, **form)
             )  # `cast_to` wins over `stream_cls` for a bare response
         finally:
             _came.reset(token)
@@ -110,7 +118,7 @@ class EndpointClient:
         if parts is None or not parts.is_plain:
             return response
         if not response.history and "cookie" not in response.request.headers:
-            self._letters[path] = letter_of(response.request)
+            self._letters[path] = letter_of(response.request).without(more)
         return parts
 
 

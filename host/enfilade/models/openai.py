@@ -23,6 +23,7 @@ from enfilade.models.reply_stream import ReplyStream
 from enfilade.models.request import chat_request, completion_request, known_tools
 from enfilade.models.retry_after import retry_after
 from enfilade.models.settings import ModelSettings
+from enfilade.telemetry.place import outgoing as outgoing_trace
 from enfilade_sdk.errors import ModelFailedError
 from enfilade_sdk.invocation import ModelInfo
 from enfilade_sdk.prompts import ModelChunk, ModelRequest, ModelResult
@@ -127,7 +128,7 @@ async def _open(
     while True:
         outgoing = write(model, request, quirks)
         try:
-            return await client.post(path, outgoing.body)
+            return await client.post(path, outgoing.body, outgoing_trace())
         except openai.APIStatusError as error:
             body = error.response.content
             if not quirks.learn(error.status_code, body.decode("utf-8", "replace"), outgoing.optional):

@@ -18,6 +18,7 @@ from enfilade_sdk.messages import ToolInvokeMessage
 from enfilade_sdk.outbox import Outbox
 from enfilade_sdk.serving.hatch import StreamHatch
 from enfilade_sdk.serving.parts import check_size, is_whole, parts_of
+from enfilade_sdk.serving.trace import join_trace
 from enfilade_wire.v1 import strategy_pb2 as pb
 
 _log = logging.getLogger(__name__)
@@ -107,6 +108,7 @@ class GuestRun:
             raise ProtocolError(f"rule 'start is first' was broken: got {kind!r}")
         start = frame.items[0].start
         invocation = codec.start_from_wire(start)
+        join_trace(invocation.traceparent)
         self._limit = self._hatch.limit = start.max_item_bytes
         for item in frame.items[1:]:
             self._take(item)

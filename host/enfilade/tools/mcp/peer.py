@@ -144,7 +144,7 @@ class Peer:
         params = dict(waiting.params)
         if self.meta or waiting.wants_progress:
             token = {"progressToken": self._last} if waiting.wants_progress else {}
-            params["_meta"] = {**self.meta, **token}
+            params["_meta"] = {**self.meta, **params.get("_meta", {}), **token}
         self._transport.send(request(self._last, waiting.method, params))
         return self._last
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable
 from time import monotonic
 
+from enfilade.telemetry.place import outgoing
 from enfilade.tools.fault import masked
 from enfilade.tools.mcp.backoff import Backoff
 from enfilade.tools.mcp.failure import McpError, McpRefusal, SessionGoneError
@@ -81,7 +82,9 @@ class Server:
         Raises:
             McpError: It refused, broke off, or cannot be had.
         """
-        params = {"name": tool, "arguments": arguments}
+        params: JsonObject = {"name": tool, "arguments": arguments}
+        if trace := outgoing():
+            params["_meta"] = trace
         for is_last in (False, True):
             peer = await self._connected()
             try:

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
+from enfilade.telemetry.place import outgoing
 from enfilade.tools.json_value import compact_json
 from enfilade.tools.openapi.arguments import Slot
 from enfilade.tools.openapi.operation import Body, Operation
@@ -50,7 +51,7 @@ def request_of(
         InvalidParamsError: A value would lead to another path, or cannot stand in a header.
     """
     given = [(slot, arguments[slot.name]) for slot in slots if slot.name in arguments]
-    headers = {"accept": ACCEPT, **_headers(given)}
+    headers = {"accept": ACCEPT, **outgoing(), **_headers(given)}
     content = None
     if operation.body is not None and (body := _content(operation.body, given)) is not None:
         content, headers["content-type"] = body
