@@ -9,7 +9,7 @@ from pathlib import Path
 
 import grpc
 
-from benchmarks import agent_run, cot_parser, crowd, installed, lag, records, tools, transport
+from benchmarks import agent_run, cot_parser, crowd, installed, lag, overhead, recorded, records, tools, transport
 from benchmarks.figure import HEADER, Figure
 
 BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
@@ -22,7 +22,9 @@ BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "tools": tools.slow_tools,
     "agent": agent_run.agent_run,
     "installed": installed.installed_plugins,
+    "overhead": overhead.overhead,
     "records": records.records,
+    "recorded": recorded.recorded,
     "parser": cot_parser.figures,
 }
 BEGIN, END = "<!-- table -->", "<!-- end of table -->"

@@ -19,9 +19,13 @@ class Costs(Layer):
 
     def run(self, context: RunContext, call_next: NextRun) -> MessageStream:
         """Asks for prices from here on."""
+        latest: tuple[Usage | None, Decimal | None] = (None, None)
 
         def price(usage: Usage) -> Decimal | None:
-            return context.prices.cost(context.model_name, context.settings, usage)
+            nonlocal latest  # several ask for the price of the same call, one right after the other
+            if latest[0] is not usage:
+                latest = (usage, context.prices.cost(context.model_name, context.settings, usage))
+            return latest[1]
 
         context.prices.begin_loading()
         context.ledger.pricing = price

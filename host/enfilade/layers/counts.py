@@ -82,6 +82,7 @@ class _Account:
     """One party's amounts by slot and thing."""
 
     slots: dict[int, dict[str, float]] = field(default_factory=dict)
+    first: int = 0
 
     def used(self, what: str) -> float:
         return sum(amounts.get(what, 0) for amounts in self.slots.values())
@@ -135,7 +136,12 @@ class MemoryCounts:
     def _account(self, ration: Ration, now: float) -> _Account:
         accounts = self._accounts.setdefault(ration.window, OrderedDict())
         first = _slot(ration, now) - SLOTS
-        account = accounts.setdefault(ration.key, _Account())
+        account = accounts.get(ration.key)
+        if account is None:
+            account = accounts[ration.key] = _Account()
+        elif account.first == first:  # nothing has run out since it was last looked at
+            return account
+        account.first = first
         account.forget_before(first)
         accounts.move_to_end(ration.key)
         while (oldest := next(iter(accounts.values()))) is not account and max(oldest.slots, default=-1) < first:

@@ -49,18 +49,20 @@ class CallEstimate:
 
     def add(self, answer: ModelChunk | ModelResult) -> int:
         """Counts what came; gives the number of characters that it brought."""
-        if isinstance(answer, ModelResult):
-            size = 0 if self.characters else _characters(answer.message)
-        else:
+        if isinstance(answer, ModelChunk):
             size = chunk_characters(answer)
+        else:
+            size = 0 if self.characters else _characters(answer.message)
         self.characters += size
         return size
 
 
 def chunk_characters(chunk: ModelChunk) -> int:
     """The characters that a chunk brings."""
-    calls = sum(len(delta.name) + len(delta.arguments) for delta in chunk.tool_calls) if chunk.tool_calls else 0
-    return len(chunk.text) + len(chunk.reasoning) + calls
+    size = len(chunk.text) + len(chunk.reasoning)
+    if chunk.tool_calls:
+        size += sum(len(delta.name) + len(delta.arguments) for delta in chunk.tool_calls)
+    return size
 
 
 def is_counted(usage: Usage) -> bool:

@@ -57,7 +57,8 @@ class Interruption:
             raise
         finally:
             self._reader = None
-        self._take_back()
+        if self._cancel_sent:
+            self._take_back()
         return item
 
     async def within(self, stream: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:

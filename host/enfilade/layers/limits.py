@@ -19,6 +19,7 @@ from enfilade.layers.layer import (
 )
 from enfilade.layers.spending import Bounds, ModelCallMeter, Spending
 from enfilade.layers.weight import size_of
+from enfilade.outcome import Outcome
 from enfilade_sdk.errors import LimitExceededError
 from enfilade_sdk.prompts import ModelRequest, ToolRequest, ToolResult, Usage
 
@@ -44,18 +45,16 @@ class ExecutionLimits(Layer):
 
     name = "limits"
 
-    async def run(self, context: RunContext, call_next: NextRun) -> MessageStream:
+    def run(self, context: RunContext, call_next: NextRun) -> MessageStream:
         """Ends the run when its time is up."""
-        if self.max_cost is not None:
-            await context.prices.loaded()
-            self._spending(context).price(Usage(prompt_tokens=1, completion_tokens=1))
-        timer = self._timer(context)
-        try:
-            async for message in call_next():
-                yield message
-        finally:
-            if timer is not None:
-                timer.cancel()
+        if self.max_time is not None:
+            self._spending(context).timer = self._timer(context, self.max_time)
+        return call_next() if self.max_cost is None else self._with_known_price(context, call_next)
+
+    async def ended(self, context: RunContext, outcome: Outcome) -> None:  # noqa: ARG002 - every end is alike here
+        """Gives up the clock."""
+        if (timer := self._spending(context).timer) is not None:
+            timer.cancel()
 
     def model_call(self, context: RunContext, request: ModelRequest, call_next: NextModelCall) -> ModelStream:
         """Counts a step, and what the model answers where that is bounded."""
@@ -72,18 +71,24 @@ class ExecutionLimits(Layer):
         return call_next(request) if self.max_bytes is None else _weighed(spending, call_next(request))
 
     def _spending(self, context: RunContext) -> Spending:
-        bounds = Bounds(self.max_steps, self.max_tokens, self.max_cost, self.max_bytes)
-        return context.state(lambda: Spending(context, bounds))
+        return context.state(lambda: Spending(context, self._bounds()))
 
-    def _timer(self, context: RunContext) -> asyncio.TimerHandle | None:
-        if self.max_time is None:
-            return None
+    def _bounds(self) -> Bounds:
+        return Bounds(self.max_steps, self.max_tokens, self.max_cost, self.max_bytes)
+
+    async def _with_known_price(self, context: RunContext, call_next: NextRun) -> MessageStream:
+        await context.prices.loaded()
+        self._spending(context).price(Usage(prompt_tokens=1, completion_tokens=1))
+        async for message in call_next():
+            yield message
+
+    def _timer(self, context: RunContext, seconds: float) -> asyncio.TimerHandle:
         error = LimitExceededError(
-            f"the run has taken longer than its limit of max_time = {self.max_time:g} seconds: ask for less, or raise "
+            f"the run has taken longer than its limit of max_time = {seconds:g} seconds: ask for less, or raise "
             "max_time of the layer 'limits'",
-            details={"limit": "max_time", "value": self.max_time},
+            details={"limit": "max_time", "value": seconds},
         )
-        return asyncio.get_running_loop().call_later(self.max_time, context.interrupt, error)
+        return asyncio.get_running_loop().call_later(seconds, context.interrupt, error)
 
 
 async def _metered(spending: Spending, request: ModelRequest, call_next: NextModelCall) -> ModelStream:

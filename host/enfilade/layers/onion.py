@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
+from functools import partial
 from typing import Generic, TypeVar
 
 R = TypeVar("R")
@@ -36,7 +37,7 @@ class Onion(Generic[R, T]):
         self._call_next = innermost
         self._outermost: CallNext[R, T] = self._innermost
         for name, step in reversed(steps):
-            self._outermost = self._around(name, step, self._outermost)
+            self._outermost = partial(self._around, name, step, self._outermost)
 
     def open(self, request: R) -> Stream[T]:
         """The outermost stream."""
@@ -64,10 +65,8 @@ class Onion(Generic[R, T]):
         self.opened.append(("", stream))
         return stream
 
-    def _around(self, name: str, step: Step[R, T], call_next: CallNext[R, T]) -> CallNext[R, T]:
-        def opened(request: R) -> Stream[T]:
-            stream = step(request, call_next)
+    def _around(self, name: str, step: Step[R, T], call_next: CallNext[R, T], request: R) -> Stream[T]:
+        stream = step(request, call_next)
+        if not self.opened or stream is not self.opened[-1][1]:  # else it only passes on what comes next
             self.opened.append((name, stream))
-            return stream
-
-        return opened
+        return stream

@@ -108,7 +108,12 @@ def _unknown(_name: str, _base_url: str, _usage: Usage) -> Decimal | None:
 def _genai_prices() -> Published:
     import genai_prices
 
+    strangers: set[tuple[str, str]] = set()
+    """Models that are not in the list: there are as many as the configuration has, and to look takes long."""
+
     def ask(name: str, base_url: str, usage: Usage) -> Decimal | None:
+        if (name, base_url) in strangers:
+            return None
         counted = genai_prices.Usage(
             input_tokens=usage.prompt_tokens,
             output_tokens=usage.completion_tokens,
@@ -116,7 +121,10 @@ def _genai_prices() -> Published:
         )
         try:
             return genai_prices.calc_price(counted, name, provider_api_url=base_url).total_price
-        except (LookupError, ValueError):  # it does not know the address, the model, or counts like these
+        except LookupError:  # it does not know the address or the model
+            strangers.add((name, base_url))
+            return None
+        except ValueError:  # it does not take counts like these
             return None
 
     return ask

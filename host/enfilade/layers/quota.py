@@ -93,18 +93,19 @@ class Quota(Layer):
     def _expected(self, context: RunContext, request: ModelRequest, estimate: CallEstimate) -> Amounts:
         most = request.parameters.get("max_tokens")
         answer = most if isinstance(most, int) else self.answer_tokens
-        return self._amounts(context, Usage(prompt_tokens=estimate.prompt, completion_tokens=answer))
+        amounts: dict[str, float] = {"tokens": estimate.prompt + answer, "calls": 1}
+        if self.cost is not None:
+            amounts["cost"] = self._price(context, Usage(prompt_tokens=estimate.prompt, completion_tokens=answer))
+        return amounts
 
     def _used(self, context: RunContext, said: Usage, estimate: CallEstimate) -> Amounts:
-        guess = estimate.usage
-        counted = said if is_counted(said) else guess
-        return {**self._amounts(context, counted), "tokens": total_of(said) or total_of(guess) or 0}
-
-    def _amounts(self, context: RunContext, usage: Usage) -> Amounts:
-        amounts: dict[str, float] = {"tokens": total_of(usage) or 0, "calls": 1}
+        amounts: dict[str, float] = {"tokens": total_of(said) or estimate.prompt + estimate.answer, "calls": 1}
         if self.cost is not None:
-            amounts["cost"] = float(known_price(context, usage, f"the quota cost = {self.cost:g}"))
+            amounts["cost"] = self._price(context, said if is_counted(said) else estimate.usage)
         return amounts
+
+    def _price(self, context: RunContext, usage: Usage) -> float:
+        return float(known_price(context, usage, f"the quota cost = {self.cost:g}"))
 
     async def _settle(self, reservation: Reservation, used: Amounts) -> None:
         await self.counts.settle(reservation, {what: used.get(what, 0) for what in reservation.amounts})

@@ -17,7 +17,7 @@ from enfilade.outcome import Outcome
 from enfilade.store.masking import masked_params, secrets_of
 from enfilade.store.start import RunStart
 from enfilade_sdk.errors import EnfiladeError, InternalError
-from enfilade_sdk.prompts import ModelRequest, ModelResult, ToolRequest, ToolResult
+from enfilade_sdk.prompts import ModelChunk, ModelRequest, ToolRequest, ToolResult
 
 
 @dataclass(slots=True)
@@ -59,19 +59,21 @@ class Recording(Layer):
         except EnfiladeError as error:
             context.interrupt(error)
             raise
-        text: list[str] = []
-        reasoning: list[str] = []
+        said: list[ModelChunk] = []
+        ended = False
         try:
             async for answer in call_next(request):
-                if isinstance(answer, ModelResult):
-                    pricing = context.ledger.pricing
-                    entry.ended(answer, cost=None if pricing is None else pricing(answer.usage))
+                if isinstance(answer, ModelChunk):
+                    said.append(answer)
                 else:
-                    text.append(answer.text)
-                    reasoning.append(answer.reasoning)
+                    ended, pricing = True, context.ledger.pricing
+                    entry.ended(answer, cost=None if pricing is None else pricing(answer.usage))
                 yield answer
         except BaseException as error:
-            entry.failed(error, text="".join(text), reasoning="".join(reasoning))
+            if ended:
+                raise
+            text, reasoning = ("".join(getattr(chunk, part) for chunk in said) for part in ("text", "reasoning"))
+            entry.failed(error, text=text, reasoning=reasoning)
             raise
 
     async def tool_call(self, context: RunContext, request: ToolRequest, call_next: NextToolCall) -> ToolStream:

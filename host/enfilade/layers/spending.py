@@ -1,5 +1,6 @@
 """What one run has used, held against its limits."""
 
+from asyncio import TimerHandle
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NoReturn, Self
@@ -36,6 +37,7 @@ class Spending:
         cost: Of the model calls that have ended, in US dollars.
         bytes: Of what models and tools answered.
         guessed: Whether a provider did not say how many tokens there were.
+        timer: Ends the run when its time is up.
     """
 
     context: RunContext
@@ -45,6 +47,7 @@ class Spending:
     cost: Decimal = Decimal()
     bytes: int = 0
     guessed: bool = False
+    timer: TimerHandle | None = None
     under_way: "set[ModelCallMeter]" = field(default_factory=set)
 
     def add_step(self) -> None:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from enfilade.store.engine import WRITES, postgres_engine, sqlite_engine
 from enfilade.store.errors import StoreError, Trouble
 from enfilade.store.fault import store_error
+from enfilade.store.file_writer import FileWriter
 from enfilade.store.migration import check_known, found_revision, migrate
 from enfilade.store.schema import REVISIONS, Tables, make_tables
 from enfilade.store.settings import StoreSettings
+from enfilade.store.statements import Statements
 
 if TYPE_CHECKING:
     from sqlalchemy import Select, Table
@@ -56,11 +58,18 @@ class Database:
         engine: Its connections.
         tables: Its tables.
         place: What it is called in texts, without a password.
+        file: The SQLite file; None for a server.
+
+    Attributes:
+        statements: What batches are written with.
+        file_writer: Writes batches to the file; None for a server.
     """
 
-    def __init__(self, engine: "AsyncEngine", tables: Tables, place: str) -> None:
+    def __init__(self, engine: "AsyncEngine", tables: Tables, place: str, file: Path | None = None) -> None:
         self.tables = tables
         self.place = place
+        self.statements = Statements(tables, postgres=engine.dialect.name == "postgresql")
+        self.file_writer = None if file is None else FileWriter(file)
         self._engine = engine
         self._unfinished: set[asyncio.Task[Any]] = set()
 
@@ -157,6 +166,8 @@ class Database:
             _, left = await asyncio.wait(self._unfinished, timeout=CLOSE_SECONDS)
             for task in left:
                 task.cancel()
+        if self.file_writer is not None:
+            self.file_writer.close()
         await self._engine.dispose()
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
@@ -218,13 +229,13 @@ def _load_libraries() -> None:
     import sqlalchemy.ext.asyncio  # noqa: F401 - for the import alone
 
 
-def _engine(settings: StoreSettings, *, make: bool) -> tuple["AsyncEngine", Tables, str]:
+def _engine(settings: StoreSettings, *, make: bool) -> tuple["AsyncEngine", Tables, str, Path | None]:
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
     if (file := settings.file) is not None:
         _prepare_file(file, named=bool(settings.url), make=make)
-        return sqlite_engine(file), make_tables(), str(file)
+        return sqlite_engine(file), make_tables(), str(file), file
     try:
         url = make_url(settings.url)
     except (ArgumentError, ValueError):
@@ -233,7 +244,8 @@ def _engine(settings: StoreSettings, *, make: bool) -> tuple["AsyncEngine", Tabl
             "(write @ : / in a password as %40 %3A %2F)",
             Trouble.REFUSED,
         ) from None
-    return postgres_engine(url), make_tables(), url.set(drivername="postgresql").render_as_string(hide_password=True)
+    place = url.set(drivername="postgresql").render_as_string(hide_password=True)
+    return postgres_engine(url), make_tables(), place, None
 
 
 def _prepare_file(file: Path, *, named: bool, make: bool) -> None:

@@ -2,21 +2,25 @@
 
 import logging
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from enfilade.store.batch import KEYS, ORDER, Batch, Row, TableName
 from enfilade.store.database import Database
 from enfilade.store.fault import is_unfit, store_error
-from enfilade.store.state import State
+from enfilade.store.statements import Statement
 
 if TYPE_CHECKING:
-    from sqlalchemy import Executable
     from sqlalchemy.ext.asyncio import AsyncConnection
 
 _log = logging.getLogger(__name__)
 
-Step = tuple["Executable", list[Row]]
-"""A statement and the rows it is run for."""
+
+class Step(NamedTuple):
+    """A statement and the rows it is run for."""
+
+    table: TableName
+    statement: Statement
+    rows: list[Row]
 
 
 async def deliver(database: Database, batch: Batch) -> None:
@@ -25,65 +29,58 @@ async def deliver(database: Database, batch: Batch) -> None:
     Raises:
         StoreError: The store cannot be written now; nothing of the batch is written, or its end is in doubt.
     """
+    steps = list(_steps(database, batch))
     try:
         try:
-            async with database.raw_writing() as connection:
-                await _write(connection, database, batch)
+            await _write(database, steps)
         except Exception as error:
             if not is_unfit(error):
                 raise
             async with database.raw_writing() as connection:
-                await _write_one_by_one(connection, database, batch)
+                await _write_one_by_one(connection, steps)
     except Exception as error:
         raise store_error(error, database.place) from error
 
 
-async def _write(connection: "AsyncConnection", database: Database, batch: Batch) -> None:
-    for table in ORDER:
-        for statement, rows in _steps(database, batch, table):
-            await connection.execute(statement, rows)
+async def _write(database: Database, steps: list[Step]) -> None:
+    if database.file_writer is not None:
+        await database.file_writer.write([(step.statement.text, step.rows) for step in steps])
+        return
+    async with database.raw_writing() as connection:
+        for step in steps:
+            await connection.execute(step.statement.executable, step.rows)
 
 
-async def _write_one_by_one(connection: "AsyncConnection", database: Database, batch: Batch) -> None:
-    for table in ORDER:
-        for statement, rows in _steps(database, batch, table):
-            for row in rows:
-                await _try_one(connection, statement, row, table)
+async def _write_one_by_one(connection: "AsyncConnection", steps: list[Step]) -> None:
+    for step in steps:
+        for row in step.rows:
+            await _try_one(connection, step, row)
 
 
-async def _try_one(connection: "AsyncConnection", statement: "Executable", row: Row, table: TableName) -> None:
+async def _try_one(connection: "AsyncConnection", step: Step, row: Row) -> None:
     try:
         async with connection.begin_nested():
-            await connection.execute(statement, [row])
+            await connection.execute(step.statement.executable, [row])
     except Exception as error:
         if not is_unfit(error):
             raise
-        names = KEYS[table]
+        names = KEYS[step.table]
         key = ", ".join(str(row.get("key_value", row.get(name))) for name in names)
-        _log.error("a record of table %s (%s) was left out: %s", table, key, type(error).__name__)
+        _log.error("a record of table %s (%s) was left out: %s", step.table, key, type(error).__name__)
 
 
-def _steps(database: Database, batch: Batch, table: TableName) -> Iterator[Step]:
-    target = getattr(database.tables, table)
-    if rows := batch.inserts(table):
-        yield database.insert(target).on_conflict_do_nothing(), rows
-    for columns, changed in _by_columns(batch.changes(table)).items():
-        yield _update(target, table, columns), changed
+def _steps(database: Database, batch: Batch) -> Iterator[Step]:
+    statements = database.statements
+    for table in ORDER:
+        for columns, rows in _by_columns(batch.inserts(table)).items():
+            yield Step(table, statements.get("insert", table, columns), rows)
+        changes = [{**row, "key_value": key} for key, row in batch.changes(table)]
+        for columns, rows in _by_columns(changes).items():
+            yield Step(table, statements.get("update", table, columns[:-1]), rows)
 
 
-def _by_columns(changes: list[tuple[object, Row]]) -> dict[tuple[str, ...], list[Row]]:
+def _by_columns(rows: list[Row]) -> dict[tuple[str, ...], list[Row]]:
     groups: dict[tuple[str, ...], list[Row]] = {}
-    for key, row in changes:
-        groups.setdefault(tuple(row), []).append({"key_value": key, **row})
+    for row in rows:
+        groups.setdefault(tuple(row), []).append(row)
     return groups
-
-
-def _update(target: Any, table: TableName, columns: tuple[str, ...]) -> "Executable":
-    """An update by key; a record that has its final state keeps it."""
-    from sqlalchemy import bindparam
-
-    (key,) = KEYS[table]
-    statement = target.update().where(target.c[key] == bindparam("key_value"))
-    if "status" in target.c:
-        statement = statement.where(target.c.status == State.RUNNING.value)
-    return statement.values({name: bindparam(name) for name in columns})  # type: ignore[no-any-return]  # a table found by name is Any

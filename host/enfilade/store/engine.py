@@ -1,5 +1,6 @@
 """Makes the connections: to a SQLite file, or to a PostgreSQL server."""
 
+import sqlite3
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +37,19 @@ def sqlite_engine(file: Path) -> "AsyncEngine":
     return engine
 
 
-def _prepare_sqlite(connection: Any, _record: object) -> None:
+def sqlite_connection(file: Path) -> sqlite3.Connection:
+    """One connection to an existing SQLite file, set up like the others; it may be handed from thread to thread."""
+    address = f"{file.absolute().as_uri()}?mode=rw"
+    connection = sqlite3.connect(address, timeout=BUSY_SECONDS, uri=True, check_same_thread=False)
+    try:
+        _prepare_sqlite(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare_sqlite(connection: Any, _record: object = None) -> None:
     connection.isolation_level = None  # the driver's own BEGIN comes too late: two writers would deadlock
     cursor = connection.cursor()
     for pragma in ("foreign_keys = ON", "synchronous = NORMAL", "journal_size_limit = 67108864"):

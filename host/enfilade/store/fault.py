@@ -44,7 +44,7 @@ def is_unfit(error: BaseException) -> bool:
     """Whether the fault lies with the rows (a broken rule, a value out of range) and not with the store."""
     from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, StatementError
 
-    if isinstance(error, IntegrityError | DataError):
+    if isinstance(error, IntegrityError | DataError | sqlite3.IntegrityError | sqlite3.DataError):
         return True
     if isinstance(error, DBAPIError):
         return any(isinstance(cause, ValueError | OverflowError) for cause in _chain(error)) or (

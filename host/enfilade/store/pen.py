@@ -1,7 +1,9 @@
 """Writes one run's rows: masks secrets, makes texts fit for every database, hands the rows to the writer."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from enfilade.store.batch import Row, TableName
@@ -11,6 +13,7 @@ from enfilade.store.state import State
 from enfilade.store.text import stored_json, stored_text
 from enfilade.store.writer import Writer
 from enfilade_sdk.errors import EnfiladeError, RunCancelled
+from enfilade_sdk.messages import BlobChunkPayload, BlobPayload, ToolInvokeMessage
 
 MOST = 2**63 - 1
 """The largest number a database takes."""
@@ -30,6 +33,11 @@ class Pen:
     masking: Masking
     strict: bool = False
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether another record may be written now, without waiting."""
+        return self.writer.has_room and not (self.strict and self.writer.trouble is not None)
+
     async def ready(self) -> None:
         """Waits until there is room for another record.
 
@@ -40,15 +48,17 @@ class Pen:
             raise self.writer.trouble
         await self.writer.room()
 
+    def note(self, write: Callable[..., None], *what: Any) -> None:
+        """Notes down what is to be written; it is written with the batch. Whoever calls must not change it any more."""
+        self.writer.note(partial(write, *what))
+
     def insert(self, table: TableName, row: Row) -> None:
-        """Writes a new row."""
+        """Writes a new row, within a note."""
         self.writer.batch.insert(table, row)
-        self.writer.added()
 
     def change(self, table: TableName, key: str, changes: Row) -> None:
-        """Writes changes to a row."""
+        """Writes changes to a row, within a note."""
         self.writer.batch.change(table, key, changes)
-        self.writer.added()
 
     def text(self, text: str) -> str:
         """A text as it is kept."""
@@ -57,6 +67,14 @@ class Pen:
     def json(self, value: Any) -> str:
         """A JSON value as it is kept."""
         return stored_json(self.masking.value(value))
+
+    def message(self, message: ToolInvokeMessage) -> str:
+        """A message as it is kept; of a blob only its size."""
+        payload = message.message
+        kept = vars(payload)  # the payloads are flat: this is their dump, without the time it takes
+        if isinstance(payload, BlobPayload | BlobChunkPayload):
+            kept = {name: value for name, value in kept.items() if name != "blob"} | {"size": len(payload.blob)}
+        return self.json({"type": message.type.value, "message": kept, "meta": message.meta or {}})
 
     def error(self, error: EnfiladeError | None) -> Row:
         """The columns of an error; its details are not kept, they may hold anything."""

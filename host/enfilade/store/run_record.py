@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 from enfilade.outcome import OutcomeFile, Status
@@ -13,11 +14,19 @@ from enfilade.store.round_record import CallRecord, RoundRecord
 from enfilade.store.start import RunStart
 from enfilade.store.state import State
 from enfilade_sdk.errors import EnfiladeError
-from enfilade_sdk.messages import BlobChunkPayload, BlobPayload, MessageType, TextPayload, ToolInvokeMessage
+from enfilade_sdk.messages import MessageType, TextPayload, ToolInvokeMessage
 from enfilade_sdk.prompts import PROMPTS, ModelRequest, PromptMessage, ToolRequest
 
 LARGE = 1024 * 1024
 """From how many bytes on a digest is made in a thread."""
+
+_UNANSWERED = dict.fromkeys(("text", "reasoning", "tool_calls", "finish_reason", "error_code", "error"))
+_UNRETURNED = dict.fromkeys(("seconds", "provider", "result", "error_code", "error"))
+_UNCOUNTED = dict.fromkeys(
+    ("prompt_tokens", "completion_tokens", "total_tokens", "cached_tokens", "reasoning_tokens", "cost_nano")
+)
+
+_RUNNING = State.RUNNING.value
 
 _STATES = {Status.SUCCEEDED: State.SUCCEEDED, Status.FAILED: State.FAILED, Status.CANCELLED: State.CANCELLED}
 
@@ -43,17 +52,22 @@ class RunRecord:
         self._open = True
         self._rounds: list[RoundRecord] = []
         self._calls: list[CallRecord] = []
-        self._counts = {"rounds": 0, "calls": 0, "events": 0, "files": 0}
+        self._events = 0
+        self._counts = {"rounds": 0, "calls": 0, "files": 0}
         self._exchange: Exchange | None = None
+        self._owned: Row | None = None
 
     def began(self, host_id: str) -> None:
         """Writes down that it began (for `Records.run_began`)."""
+        self._pen.note(self._write_began, host_id)
+
+    def _write_began(self, host_id: str) -> None:
         start, pen = self._start, self._pen
         names = ("strategy", "plugin", "model", "provider", "user_id")
         ids = ("conversation_id", "app_id", "message_id")
         row: Row = {name: pen.text(getattr(start, name)) for name in names}
         row |= {name: None if (value := getattr(start, name)) is None else pen.text(value) for name in ids}
-        row |= {"id": self.id, "host_id": host_id, "status": State.RUNNING.value, "began_at": self._clock.began_at}
+        row |= {"id": self.id, "host_id": host_id, "status": _RUNNING, "began_at": self._clock.began_at}
         row |= {"question": pen.text(start.question), "params": pen.json(dict(start.params))}
         row |= {"question_files": pen.json([_reference(file.model_dump()) for file in start.files])}
         row |= dict.fromkeys(("answer", "error_code", "error", "ended_at"))
@@ -70,19 +84,22 @@ class RunRecord:
         Raises:
             StoreError: The run is to fail because the store cannot be written.
         """
-        await self._pen.ready()
-        kept, added, exchange = self._placed(request)
+        if not self._pen.is_ready:
+            await self._pen.ready()
         position = self._next("rounds")
-        entry = RoundRecord(self._pen, f"{self.id}-r{position}", exchange)
+        entry = RoundRecord(self._pen, f"{self.id}-r{position}")
         self._rounds = [known for known in self._rounds if known.open or known is self._latest()] + [entry]
-        names = {"model": self._pen.text(model), "provider": self._pen.text(provider)}
-        at = now()
-        row: Row = {"id": entry.id, "run_id": self.id, "position": position, "status": State.RUNNING.value}
-        row |= names | {"kept": kept, "added": added, "began_at": at, "seconds": None}
-        row |= dict.fromkeys(("text", "reasoning", "tool_calls", "finish_reason", "error_code", "error"))
-        self._pen.insert("rounds", row)
-        self._pen.insert("usage", self._usage_row(entry.id, at) | names)
+        self._pen.note(self._write_round, entry, position, request, {"model": model, "provider": provider})
         return entry
+
+    def _write_round(self, entry: RoundRecord, position: int, request: ModelRequest, names: Mapping[str, str]) -> None:
+        pen, at = self._pen, entry.began_at
+        kept, added, entry.exchange = self._placed(request)
+        whom: Row = {name: pen.text(value) for name, value in names.items()}
+        row: Row = {"id": entry.id, "run_id": self.id, "position": position, "status": _RUNNING, **whom}
+        row |= {"kept": kept, "added": added, "began_at": at, "seconds": None, **_UNANSWERED}
+        pen.insert("rounds", row)
+        pen.insert("usage", {"round_id": entry.id, "at": at, **self._owner(), **whom, **_UNCOUNTED})
 
     async def tool_began(self, request: ToolRequest) -> CallRecord:
         """Writes down that a tool was called; the call belongs to the round whose reply asked for it, or to the latest.
@@ -90,20 +107,22 @@ class RunRecord:
         Raises:
             StoreError: The run is to fail because the store cannot be written.
         """
-        await self._pen.ready()
+        if not self._pen.is_ready:
+            await self._pen.ready()
         asker = next((entry for entry in reversed(self._rounds) if request.call_id in entry.asked), self._latest())
         position = self._next("calls")
-        exchange = asker.exchange if asker is not None else None
-        entry = CallRecord(self._pen, f"{self.id}-c{position}", request.call_id, exchange)
+        entry = CallRecord(self._pen, f"{self.id}-c{position}", request.call_id, asker)
         self._calls = [known for known in self._calls if known.open] + [entry]
+        self._pen.note(self._write_call, entry, position, request)
+        return entry
+
+    def _write_call(self, entry: CallRecord, position: int, request: ToolRequest) -> None:
+        pen, asker = self._pen, entry.asker
         arguments = request.arguments if isinstance(request.arguments, str) else dict(request.arguments)
         row: Row = {"id": entry.id, "run_id": self.id, "round_id": asker.id if asker is not None else None}
-        row |= {"position": position, "call_id": self._pen.text(request.call_id), "began_at": now()}
-        row |= {"tool": self._pen.text(request.name), "status": State.RUNNING.value}
-        row |= {"arguments": self._pen.json(arguments), "seconds": None}
-        row |= dict.fromkeys(("provider", "result", "error_code", "error"))
-        self._pen.insert("calls", row)
-        return entry
+        row |= {"position": position, "call_id": pen.text(request.call_id), "began_at": entry.began_at}
+        row |= {"tool": pen.text(request.name), "status": _RUNNING, "arguments": pen.json(arguments)}
+        pen.insert("calls", row | _UNRETURNED)
 
     async def event(self, message: ToolInvokeMessage) -> None:
         """Writes down a message of the run, in order; of a blob only its size, its content comes with `file`.
@@ -111,19 +130,22 @@ class RunRecord:
         Raises:
             StoreError: The run is to fail because the store cannot be written.
         """
-        await self._pen.ready()
-        sequence, batch, meta = self._next("events"), self._pen.writer.batch, message.meta or {}
-        text = message.message.text if isinstance(message.message, TextPayload) else None
-        said = text if message.type is MessageType.TEXT else None
-        if said is not None and batch.say_more(self.id, said, meta):
+        pen = self._pen
+        if not pen.is_ready:
+            await pen.ready()
+        self._events += 1
+        payload, batch = message.message, pen.writer.batch
+        said = payload.text if message.type is MessageType.TEXT and isinstance(payload, TextPayload) else None
+        if said is not None and batch.say_more(self.id, said, message.meta):
             return
-        row: Row = {"run_id": self.id, "sequence": sequence, "count": 1, "type": message.type.value, "at": now()}
+        row: Row = {"run_id": self.id, "sequence": self._events, "count": 1, "type": message.type.value, "at": now()}
         if said is not None:
-            batch.say(row, said, meta, self._pen.masking)
+            batch.say(row, said, message.meta, pen.masking)
         else:
             batch.hush(self.id)
-            batch.insert("events", row | {"message": self._pen.json(_without_bytes(message))})
-        self._pen.writer.added()
+            row["message"] = text = pen.message(message)
+            batch.append("events", row, len(text))
+        pen.writer.added()
 
     async def file(self, file: OutcomeFile) -> None:
         """Writes down a whole file, sent or linked; the content of a large one is not kept, its digest is.
@@ -131,13 +153,15 @@ class RunRecord:
         Raises:
             StoreError: The run is to fail because the store cannot be written.
         """
-        await self._pen.ready()
+        if not self._pen.is_ready:
+            await self._pen.ready()
         pen, data, position = self._pen, file.data, self._next("files")
         row: Row = {"id": f"{self.id}-f{position}", "run_id": self.id, "position": position, "at": now()}
         row |= {name: pen.text(getattr(file, name)) for name in ("type", "url", "filename", "mime_type")}
         row |= {"size": None if data is None else len(data), "meta": pen.json(file.meta)}
         row |= {"sha256": None if data is None else await _digest(data)}
-        pen.insert("files", row | {"data": data if data is not None and len(data) <= self._file_bytes else None})
+        row |= {"data": data if data is not None and len(data) <= self._file_bytes else None}
+        pen.note(pen.insert, "files", row)
 
     def ended(self, status: Status, *, answer: str = "", error: EnfiladeError | None = None) -> None:
         """Writes down how the run ended; rounds and calls that are still open end with it. Only the first end counts.
@@ -156,8 +180,8 @@ class RunRecord:
         for tool_call in self._calls:
             tool_call.abandoned(given_up)
         self._pen.writer.batch.hush(self.id)
-        row = {"status": _STATES[status].value, "answer": self._pen.text(answer), "ended_at": now()}
-        self._pen.change("runs", self.id, row | self._pen.error(error))
+        row: Row = {"status": _STATES[status].value, "answer": self._pen.text(answer), "ended_at": now()}
+        self._pen.note(self._pen.change, "runs", self.id, row | self._pen.error(error))
 
     async def settled(self) -> None:
         """Before a run is called a success: makes sure, where a run is to fail with the store, that all is written.
@@ -186,13 +210,14 @@ class RunRecord:
         self._counts[what] += 1
         return self._counts[what]
 
-    def _usage_row(self, round_id: str, at: int) -> Row:
-        pen, start = self._pen, self._start
-        conversation = None if start.conversation_id is None else pen.text(start.conversation_id)
-        row: Row = {"round_id": round_id, "run_id": self.id, "conversation_id": conversation, "at": at}
-        row |= {"user_id": pen.text(start.user_id), "plugin": pen.text(start.plugin), "cost_nano": None}
-        names = ("prompt_tokens", "completion_tokens", "total_tokens", "cached_tokens", "reasoning_tokens")
-        return row | dict.fromkeys(names)
+    def _owner(self) -> Row:
+        """Whose the run is, as it stands beside each count of tokens."""
+        if self._owned is None:
+            pen, start = self._pen, self._start
+            conversation = None if start.conversation_id is None else pen.text(start.conversation_id)
+            self._owned = {"run_id": self.id, "conversation_id": conversation}
+            self._owned |= {"user_id": pen.text(start.user_id), "plugin": pen.text(start.plugin)}
+        return self._owned
 
 
 async def _digest(data: bytes) -> str:
@@ -205,11 +230,3 @@ def _reference(file: dict[str, Any]) -> dict[str, Any]:
     """A question's file without its content, for a `data:` URL holds it whole."""
     url = str(file.get("url", ""))
     return {**file, "url": f"{url.partition(',')[0]},... ({len(url)} characters)"} if url.startswith("data:") else file
-
-
-def _without_bytes(message: ToolInvokeMessage) -> dict[str, Any]:
-    payload = message.message
-    if not isinstance(payload, BlobPayload | BlobChunkPayload):
-        return {"type": message.type.value, "message": payload.model_dump(), "meta": message.meta or {}}
-    form = payload.model_dump(exclude={"blob"}) | {"size": len(payload.blob)}
-    return {"type": message.type.value, "message": form, "meta": message.meta or {}}

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 
-from enfilade.store.batch import Batch
+from enfilade.store.batch import Batch, Note
 from enfilade.store.database import Database
 from enfilade.store.delivery import deliver
 from enfilade.store.errors import StoreError, Trouble
@@ -15,6 +15,9 @@ _log = logging.getLogger(__name__)
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 2.0
 """Seconds between two tries while the store cannot be written; they double."""
+
+LONGEST_NOTE = 1.0
+"""Seconds; with a longer interval nothing is only noted down."""
 
 HURRY_SHARE = 4
 """A batch is written before its time when it is this part of the room."""
@@ -36,7 +39,10 @@ class Writer:
         self.batch = Batch()
         self.trouble: StoreError | None = None
         self._database = database
-        self._settings = settings
+        self._interval = settings.interval
+        self._patient = settings.interval > LONGEST_NOTE
+        self._most_records = settings.buffer_records
+        self._most_bytes = settings.buffer_bytes
         self._under_way = Batch()
         self._taken = 0
         self._written = 0
@@ -52,17 +58,33 @@ class Writer:
         """How many records are not written yet."""
         return len(self.batch) + len(self._under_way)
 
+    @property
+    def has_room(self) -> bool:
+        """Whether more may be added now."""
+        batch, under_way = self.batch, self._under_way
+        return (
+            batch.records + under_way.records < self._most_records
+            and batch.size + under_way.size < self._most_bytes
+            and not self._closing
+        )
+
     def added(self) -> None:
         """Says that something was added to the batch."""
         if self._task.done():
             _log.error("a record came after the records were closed; it is lost")
         self._work.set()
-        settings = self._settings
-        if (
-            len(self.batch) * HURRY_SHARE > settings.buffer_records
-            or self.batch.size * HURRY_SHARE > settings.buffer_bytes
-        ):
+        batch = self.batch
+        if batch.records * HURRY_SHARE > self._most_records or batch.size * HURRY_SHARE > self._most_bytes:
             self._hurry.set()
+
+    def note(self, note: Note) -> None:
+        """Takes a note. It becomes rows at once where that may be long in coming: their size has to be known then."""
+        if self._patient or self._under_way.records:
+            self.batch.read()
+            note()
+        else:
+            self.batch.note(note)
+        self.added()
 
     async def room(self) -> None:
         """Waits until there is room for more.
@@ -70,13 +92,13 @@ class Writer:
         Raises:
             StoreError: There is none, and the store cannot be written now.
         """
-        self._check_open()
-        if self._has_room():
+        if self.has_room:
             return
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._has_room() or self.trouble is not None or self._closing)
         self._check_open()
-        if self.trouble is not None and not self._has_room():
+        async with self._changed:
+            await self._changed.wait_for(lambda: self.has_room or self.trouble is not None or self._closing)
+        self._check_open()
+        if self.trouble is not None and not self.has_room:
             text = f"{self.waiting} records wait, and no more fit: {self.trouble.message}"
             raise StoreError(text, Trouble.BUFFER_FULL)
 
@@ -113,11 +135,6 @@ class Writer:
             reason = self.trouble.message if self.trouble is not None else f"there was no time in {seconds:g} s"
             _log.error("%d records are lost: %s", self.waiting, reason)
 
-    def _has_room(self) -> bool:
-        settings = self._settings
-        size = self.batch.size + self._under_way.size
-        return self.waiting < settings.buffer_records and size < settings.buffer_bytes
-
     def _check_open(self) -> None:
         if self._closing:
             raise _closed()
@@ -139,10 +156,10 @@ class Writer:
             self._hurry.clear()
             await self._work.wait()
         if not self._closing:
-            await _either(self._hurry, self._settings.interval / 2)
+            await _either(self._hurry, self._interval / 2)
         self._hurry.clear()
+        self.batch.seal()
         self._under_way, self.batch = self.batch, Batch()
-        self._under_way.seal()
         self._taken += 1
         return True
 
