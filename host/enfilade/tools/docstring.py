@@ -1,7 +1,11 @@
 """What a docstring says: of the function, for the model, and of each parameter."""
 
 import inspect
+import re
 from dataclasses import dataclass, field
+
+SECTION = re.compile(r"^\s*(?:[\w ]+:\s*$|[:@]\w+|-{3,}\s*$)", re.MULTILINE)
+"""How a section begins in any of the styles: `Args:`, `:param`, `@param`, or a line under a heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +25,12 @@ def documentation_of(docstring: str | None) -> Documentation:
     """Reads a docstring in Google, numpy or Sphinx style, or in none."""
     if not docstring or not docstring.strip():
         return Documentation()
-    import griffe  # 0.16 s, needed only where a Python function becomes a tool
+    text = inspect.cleandoc(docstring)
+    if not SECTION.search(text):
+        return Documentation(text.strip())
+    import griffe  # 0.16 s, needed only where a docstring has sections
 
-    parsed = griffe.Docstring(inspect.cleandoc(docstring))
+    parsed = griffe.Docstring(text)
     style, _ = griffe.infer_docstring_style(parsed)
     if style is None:
         return Documentation(parsed.value)
