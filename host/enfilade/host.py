@@ -281,8 +281,10 @@ class Host:
         model = self._model_of(asked.agent)
         self.gateway.warm(model)
         strategy = self._strategy_of(asked.agent, tools=self.gateway.info(model).tools)
-        async with self.catalog.pinned(strategy) as admitted:  # the run ends on the version that it began on
-            engine = await self._toolboxes.engine(asked.agent.tools)
+        async with (
+            self.catalog.pinned(strategy) as admitted,  # the run ends on the version that it began on
+            self._toolboxes.lent(asked.agent.tools) as engine,  # and with the tools
+        ):
             question = await self._memory.recalled(asked.question, self.gateway.info(model))
             asked = replace(asked, question=question)
             invocation = self._invocation(asked, admitted, model, engine.menu())
