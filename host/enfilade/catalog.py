@@ -7,7 +7,8 @@ from enfilade.admission import Admitted, Runner, admit
 from enfilade.candidate import Candidate
 from enfilade.errors import NameConflictError, StrategyNotFoundError, near_matches
 from enfilade.inquiry import PATIENCE, Answers, ask
-from enfilade.lineup import Lineup, Member, NothingMore, Source
+from enfilade.isolation.states import PluginStatus
+from enfilade.lineup import Lineup, Member, NothingMore, Restarted, Source
 from enfilade_sdk.errors import EnfiladeError
 
 _TRIES = 3
@@ -73,6 +74,15 @@ class Catalog:
         self._lineup.renew()
         members = self._lineup.members
         return _names(members, await ask(members, ""))
+
+    def statuses(self) -> list[PluginStatus]:
+        """How all plugins stand that have processes of this host."""
+        return self._lineup.statuses()
+
+    async def restart(self, plugin: str) -> list[Restarted]:
+        """Starts a plugin anew, without a gap; see `Restarted`. Empty when there is none of that name."""
+        self._lineup.renew()
+        return await self._lineup.restart(plugin)
 
     def check_name(self, name: str, plugin: str | None = None) -> None:
         """Refuses a name that no plugin can offer, as far as that is known without asking them.

@@ -13,6 +13,7 @@ import pluggy
 if TYPE_CHECKING:
     from enfilade.admission import Runner
     from enfilade.candidate import Candidate
+    from enfilade.isolation.states import StateChange
     from enfilade.layers.context import RunContext
     from enfilade.layers.kind import LayerKind
     from enfilade.layers.recorder import Recorder
@@ -137,6 +138,11 @@ def enfilade_commands() -> Mapping[str, str]:  # type: ignore[empty-body]
 
     It is imported when the command is used. `enfilade --help` loads no extension and does not list them.
     """
+
+
+@hookspec
+def enfilade_plugin_state(change: "StateChange") -> None:
+    """A plugin, or one of its processes, changed its state. Called on the host's event loop: do not block."""
 
 
 @hookspec

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
@@ -27,6 +27,7 @@ from enfilade.extensions.late_store import late_store
 from enfilade.extensions.launchers import Launchers
 from enfilade.extensions.loading import Extensions
 from enfilade.isolation.directory import sweep
+from enfilade.isolation.states import supervised
 from enfilade.layers.chain import Chain, RunLayers
 from enfilade.layers.context import RunContext
 from enfilade.layers.kind import Supplies
@@ -40,6 +41,7 @@ from enfilade.models.gateway import ModelGateway
 from enfilade.outcome import Outcome
 from enfilade.resolved import ResolvedStrategy, Resolver
 from enfilade.run import Run
+from enfilade.running.presence import Presence
 from enfilade.storage import MemoryStorage, Storage
 from enfilade.stream import GuardedStream
 from enfilade.telemetry.pipeline import Pipeline
@@ -102,11 +104,12 @@ class Host:
         self.extensions = extensions or Extensions.installed()
         offer = self.extensions.offer
         self.gateway = ModelGateway(self.config.models, self.config.default_model, offer.models)
-        self._followed = FollowedPlugins(self.config.plugins, InstalledPlugins())
+        self._followed = FollowedPlugins(self.config.plugins, InstalledPlugins(), self.config.isolation)
         if candidates is None:
             self.catalog = Catalog([*self._discovered(), *further], self._runner_of, self._followed)
         else:
             self.catalog = Catalog([*candidates, *further], self._runner_of)
+        self._presence = Presence(self.catalog.statuses, self._restart)
         self._launchers = Launchers(offer.launchers, self.config.plugins)
         self._toolboxes = Toolboxes(
             self.config.tool_limits,
@@ -145,6 +148,7 @@ class Host:
         """Cancels the runs that were left, stops every guest, closes tools and models; nothing is left behind."""
         await asyncio.gather(*(run.leave() for run in list(self._runs)))
         await self.catalog.close()
+        await self._presence.close()
         await self._launchers.close()
         await self._toolboxes.close()
         await self.gateway.aclose()
@@ -370,8 +374,21 @@ class Host:
         return installed + configured_candidates(self.config.plugins)
 
     def _runner_of(self, candidate: Candidate) -> Runner:
-        runner, own = self._launchers.runner(candidate), candidate.own_environment
+        own = candidate.own_environment
+        if own is not None and candidate.isolation == "inprocess":
+            raise ConfigError(
+                f"{candidate.plugin} has an environment of its own, which cannot be loaded into the host; leave out "
+                f'`--isolation inprocess`, or set [plugins.{candidate.plugin}] isolation = "process", or install it '
+                "beside the host with pip"
+            )
+        runner = self._launchers.runner(candidate)
+        if (care := supervised(runner)) is not None:
+            care.report_to(self.extensions.plugin_state)
+            self._presence.attend(care)
         return runner if own is None else HeldRunner(runner, candidate.plugin, own)
+
+    async def _restart(self, plugin: str) -> dict[str, Any]:
+        return {"results": [asdict(result) for result in await self.catalog.restart(plugin)]}
 
     def _chained(self, layers: Iterable[Layer] | None) -> Chain:
         if layers is None:

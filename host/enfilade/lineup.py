@@ -3,11 +3,17 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
 
 from enfilade.admission import Admitted, Runner
-from enfilade.candidate import Candidate
+from enfilade.candidate import Candidate, plugin_key
+from enfilade.discovery.source_files import SourceFiles
+from enfilade.isolation.states import PluginStatus, supervised
 from enfilade_sdk.errors import EnfiladeError
+
+LOOK_SECONDS = 0.5
+"""How often the files of plugins are looked at that are started anew when these change."""
 
 _log = logging.getLogger(__name__)
 
@@ -71,6 +77,8 @@ class Member:
         self._runner_of = runner_of
         self._runner: Runner | None = None
         self._asked: asyncio.Task[Told] | None = None
+        self._files = SourceFiles(candidate) if candidate.supervision.reload else None
+        self._look = self._files.look() if self._files is not None else None
 
     @property
     def runner(self) -> Runner:
@@ -87,6 +95,28 @@ class Member:
     def offers(self, name: str) -> bool:
         """Whether it says that it has a strategy of that name, without being asked."""
         return any(offer.name == name for offer in self.candidate.offers)
+
+    @property
+    def reloads(self) -> bool:
+        """Whether it is started anew when its files change."""
+        return self._files is not None
+
+    def changed(self) -> bool:
+        """Whether its files have changed since it was last asked, or made."""
+        before = self._look
+        self._look = self._files.look() if self._files is not None else None
+        return self._look != before
+
+    def status(self) -> PluginStatus | None:
+        """How its processes stand; None when it has none, or nobody looks after them."""
+        care = supervised(self._runner)
+        return care.status() if care is not None else None
+
+    def leave(self) -> None:
+        """Says that new runs go elsewhere."""
+        self.left = True
+        if (care := supervised(self._runner)) is not None:
+            care.leave()
 
     def asked(self) -> "asyncio.Task[Told]":
         """What it says it offers, or why it does not say; asked again when it could not be asked the last time."""
@@ -111,6 +141,24 @@ class Member:
             await self._runner.stop()
 
 
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """What came of starting a plugin anew.
+
+    Attributes:
+        plugin: Its name.
+        version: Its version; empty when unknown.
+        result: `restarted`, `not_running` (its next run starts it), `failed` (what ran goes on), `elsewhere` (it has no
+            process of this host).
+        reason: Why it failed.
+    """
+
+    plugin: str
+    version: str
+    result: Literal["restarted", "not_running", "failed", "elsewhere"]
+    reason: str = ""
+
+
 class Lineup:
     """The plugins in use: those that a host was given, and those of a source, which it follows.
 
@@ -133,7 +181,9 @@ class Lineup:
         self._revision = source.revision()
         self._followed = [Member(candidate, runner_of) for candidate in source.candidates()]
         self._heirs: dict[Member, Candidate] = {}
-        self._replacing: dict[Member, asyncio.Task[None]] = {}
+        self._replacing: dict[Member, asyncio.Task[str]] = {}
+        self._unasked: set[Member] = set()
+        self._looking: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self._left: set[Member] = set()
 
@@ -154,7 +204,8 @@ class Lineup:
         return self._source.revision() != self._revision
 
     def renew(self) -> None:
-        """Looks whether the source has changed, and begins to follow."""
+        """Looks whether something has changed, and begins to follow."""
+        self._renew_reloading()
         revision = self._source.revision()
         if revision == self._revision:
             return
@@ -173,10 +224,24 @@ class Lineup:
         self._followed += [Member(candidate, self._runner_of) for candidate in fresh]
 
     async def settled(self, name: str) -> None:
-        """Waits until replacements are done that a strategy's name may belong to."""
-        waits = [self._replacing[member] for member, heir in self._heirs.items() if _concerns(name, member, heir)]
+        """Waits until replacements are done that a strategy's name may belong to.
+
+        For one that somebody only wants started anew no run waits: it goes on taking them meanwhile.
+        """
+        heirs = {member: heir for member, heir in self._heirs.items() if member not in self._unasked}
+        waits = [self._replacing[member] for member, heir in heirs.items() if _concerns(name, member, heir)]
         if waits:
             await asyncio.wait(waits)
+
+    async def restart(self, plugin: str) -> list[Restarted]:
+        """Starts a plugin anew: what runs goes on where it is, what comes goes to the new process."""
+        named = [m for m in self.members if plugin_key(m.candidate.plugin) == plugin_key(plugin)]
+        return list(await asyncio.gather(*(self._restart(member) for member in named)))
+
+    def statuses(self) -> list[PluginStatus]:
+        """How all stand that have processes of this host."""
+        everyone = [*self.members, *sorted(self._left, key=lambda member: member.candidate.version)]
+        return [status for member in everyone if (status := member.status()) is not None]
 
     def let_go(self, member: Member) -> None:
         """To be called when a run on it has ended; a plugin that was replaced is stopped after its last."""
@@ -188,7 +253,9 @@ class Lineup:
 
     async def close(self) -> None:
         """Stops whatever was started, all at once."""
-        tasks = list(self._replacing.values())
+        tasks: list[asyncio.Task[Any]] = list(self._replacing.values())
+        if self._looking is not None:
+            tasks.append(self._looking)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -203,12 +270,50 @@ class Lineup:
             self._leave(member)
             return
         fresh.remove(heir)
+        self._succeed(member, heir)
+
+    def _succeed(self, member: Member, heir: Candidate, *, unasked: bool = False) -> None:
+        """Lets an heir take a plugin's place when it is there."""
         self._heirs[member] = heir
+        if not unasked:
+            self._unasked.discard(member)
+        elif member not in self._replacing:
+            self._unasked.add(member)
         if member not in self._replacing:
             self._replacing[member] = asyncio.ensure_future(self._replace(member))
 
-    async def _replace(self, member: Member) -> None:
-        """Starts the heir, and puts it in the place; the heir may itself be replaced meanwhile."""
+    async def _restart(self, member: Member) -> Restarted:
+        plugin, version = member.candidate.plugin, member.candidate.version
+        if not member.used:
+            return Restarted(plugin, version, "not_running")
+        if member.status() is None:
+            return Restarted(plugin, version, "elsewhere")
+        if member not in self._replacing:
+            self._succeed(member, member.candidate, unasked=True)
+        fault = await asyncio.shield(self._replacing[member])
+        return Restarted(plugin, version, "failed" if fault else "restarted", fault)
+
+    def _renew_reloading(self) -> None:
+        """Starts those anew whose files have changed; begins to look by itself when there is one that may."""
+        reloading = [member for member in self.members if member.reloads and member.used]
+        for member in reloading:
+            if member not in self._replacing and member.changed():
+                _log.info("files of plugin %r have changed; it is started anew", member.candidate.plugin)
+                self._succeed(member, member.candidate)
+        if reloading and self._looking is None:
+            self._looking = asyncio.ensure_future(self._look())
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            self.renew()
+
+    async def _replace(self, member: Member) -> str:
+        """Starts the heir, and puts it in the place; the heir may itself be replaced meanwhile.
+
+        Returns:
+            Why the heir does not come to life; empty when it does.
+        """
         try:
             while (candidate := self._heirs.get(member)) is not None:
                 heir = Member(candidate, self._runner_of)
@@ -218,12 +323,15 @@ class Lineup:
                 elif fault:
                     await heir.stop()
                     self._warn(member, candidate, fault)
-                    return
+                    return fault
                 else:
-                    self._followed[self._followed.index(member)] = heir
+                    place = self._given if member in self._given else self._followed
+                    place[place.index(member)] = heir
                     self._leave(member)
+            return ""
         finally:
             self._heirs.pop(member, None)
+            self._unasked.discard(member)
             del self._replacing[member]
 
     async def _fault(self, heir: Member) -> str:
@@ -238,6 +346,9 @@ class Lineup:
         return ""
 
     def _warn(self, member: Member, heir: Candidate, fault: str) -> None:
+        if heir == member.candidate:
+            _log.warning("plugin %r does not start anew, so what ran goes on: %s", heir.plugin, fault)
+            return
         _log.warning(
             "plugin %r %s does not start, so %s stays in use: %s",
             heir.plugin,
@@ -250,7 +361,7 @@ class Lineup:
         self._heirs.pop(member, None)
         if member in self._followed:
             self._followed.remove(member)
-        member.left = True
+        member.leave()
         self._left.add(member)
         self.let_go(member)
 

@@ -57,5 +57,5 @@ def test_the_example_works(folder: Path) -> None:
 def test_every_hook_is_in_the_table() -> None:
     text = (DOCS / PAGE).read_text()
     hooks = [name for name in dir(hookspecs) if name.startswith("enfilade_")]
-    assert len(hooks) == 8
+    assert len(hooks) == 9
     assert all(f"| `{name}(" in text for name in hooks)

@@ -250,3 +250,26 @@ async def test_an_extension_that_fails_at_an_event_is_named_and_the_run_goes_on(
 async def test_without_listeners_nothing_stands_around_a_run() -> None:
     async with hosted([]) as host:
         assert host.layers == ()
+
+
+async def test_an_extension_hears_of_the_states_of_plugins(site: Path) -> None:
+    code = """
+    from enfilade.hookspecs import hookimpl
+
+    NOTES = []
+
+    @hookimpl
+    def enfilade_plugin_state(change):
+        NOTES.append((change.plugin, change.before.value, change.state.value, change.pid))
+        raise RuntimeError("which costs nothing")
+    """
+    module = package(site, code)
+    async with hosted([], extensions=loaded(site), isolation="process") as host:
+        assert (await host.ask(told({"say": "x"}), "?")).answer == "x"
+    notes = sys.modules[module].NOTES
+    assert [note[:3] for note in notes] == [
+        ("trial", "installed", "starting"),
+        ("trial", "starting", "ready"),
+        ("trial", "ready", "stopped"),
+    ]
+    assert notes[1][3] == notes[2][3] > 0

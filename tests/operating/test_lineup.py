@@ -9,6 +9,7 @@ import pytest
 from enfilade.candidate import Candidate, Offer
 from enfilade.catalog import Catalog
 from enfilade.errors import LaunchError, StrategyNotFoundError
+from enfilade.isolation.states import PluginStatus, State
 from enfilade_sdk.contract import StrategyDescription
 from enfilade_sdk.errors import EnfiladeError
 from enfilade_sdk.hatch import Hatch
@@ -249,3 +250,72 @@ async def test_a_new_name_is_known_before_it_is_asked_for() -> None:
     await asyncio.to_thread(room.catalog.check_name, "whence")
     await asyncio.to_thread(room.catalog.check_name, "whence", "q")
     assert await room.catalog.names() == ["whence", "who"]
+
+
+async def test_one_that_is_started_anew_takes_runs_until_the_new_process_is_there() -> None:
+    room = Supervision()
+    await room.version()
+    restarting = asyncio.ensure_future(room.catalog.restart("P"))
+    await until(lambda: len(room.all) == 2)
+    async with room.catalog.pinned("who") as pinned:
+        assert pinned.runner is room.all[0]  # nobody waits for what somebody else asked for
+    room.all[1].ready.set()
+    (done,) = await restarting
+    assert (done.plugin, done.result) == ("p", "restarted")
+    async with room.catalog.pinned("who") as pinned:
+        assert pinned.runner is room.all[1]
+    await until(lambda: room.all[0].stops == 1)
+    assert room.all[0].left
+    await room.catalog.close()
+
+
+async def test_one_that_does_not_start_anew_goes_on_and_says_why() -> None:
+    room = Supervision()
+    await room.version()
+    restarting = asyncio.ensure_future(room.catalog.restart("p"))
+    await until(lambda: len(room.all) == 2)
+    room.all[1].fault = LaunchError("no luck")
+    room.all[1].ready.set()
+    (done,) = await restarting
+    assert (done.result, done.reason) == ("failed", "no luck")
+    assert (room.all[0].stops, room.all[1].stops) == (0, 1)
+    await room.catalog.close()
+
+
+async def test_what_was_never_used_is_not_started_by_asking() -> None:
+    room = Supervision()
+    (done,) = await room.catalog.restart("p")
+    assert (done.result, room.all) == ("not_running", [])
+    assert await room.catalog.restart("q") == []
+
+
+class Supervised(Scripted):
+    """One whose processes somebody looks after."""
+
+    left = False
+
+    def status(self) -> PluginStatus:
+        return PluginStatus("p", "1", State.READY, 0.0)
+
+    def report_to(self, listener: object) -> None: ...
+
+    def log_to(self, sink: object) -> None: ...
+
+    def leave(self) -> None:
+        self.left = True
+
+
+class Supervision(Room):
+    """A room of one plugin that stays; the first process of it starts at once, the others when they are let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.all: list[Supervised] = []
+        self.catalog = Catalog([plugin("1")], self.make)
+
+    def make(self, candidate: Candidate) -> Supervised:
+        runner = Supervised(candidate)
+        if not self.all:
+            runner.ready.set()
+        self.all.append(runner)
+        return runner

@@ -8,6 +8,8 @@ from enfilade.cli.plugin_entry import entry_json, failure_json
 from enfilade.cli.screen import RED, Screen
 from enfilade.environments.entry import PluginEntry
 from enfilade.environments.installed import InstalledPlugins
+from enfilade.running.asking import restart
+from enfilade.running.places import hosts_folder
 from enfilade_sdk.errors import EnfiladeError
 
 
@@ -17,8 +19,11 @@ def remove(name: str, as_json: bool) -> int:
 
 
 def enable(name: str, as_json: bool) -> int:
-    """Lets hosts use a plugin."""
-    return _changed(InstalledPlugins().enable, name, lambda e: f"{e.name} {e.version} is enabled", as_json=as_json)
+    """Lets hosts use a plugin, those too in which it crashed too often."""
+    code = _changed(InstalledPlugins().enable, name, lambda e: f"{e.name} {e.version} is enabled", as_json=as_json)
+    if code == DONE:
+        restart(hosts_folder(), name, lambda shown: shown.get("state") == "disabled")
+    return code
 
 
 def disable(name: str, as_json: bool) -> int:

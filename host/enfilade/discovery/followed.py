@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 
-from enfilade.candidate import Candidate
+from enfilade.candidate import Candidate, Isolation
 from enfilade.config import PluginSettings
 from enfilade.discovery.managed import managed_candidates
 from enfilade.environments.entry import PluginEntry
@@ -23,10 +23,17 @@ class FollowedPlugins:
     Args:
         settings: The operator's settings by plugin name.
         installed: What is installed.
+        isolation: How plugins without a setting shall run; one that cannot is refused when it is asked for.
     """
 
-    def __init__(self, settings: Mapping[str, PluginSettings], installed: InstalledPlugins) -> None:
+    def __init__(
+        self,
+        settings: Mapping[str, PluginSettings],
+        installed: InstalledPlugins,
+        isolation: Isolation = "process",
+    ) -> None:
         self._settings = settings
+        self._isolation = isolation
         self._installed = installed
         self._entries: list[PluginEntry] = []
         self._fault = ""
@@ -46,7 +53,7 @@ class FollowedPlugins:
         except InstallError as error:
             self._fault = error.message
             _log.warning("the installed plugins cannot be listed: %s", error.message)
-        return managed_candidates(self._settings, self._entries)
+        return managed_candidates(self._settings, self._entries, self._isolation)
 
     def remark(self, name: str) -> str:
         """Says of a strategy that nobody offers that an installed plugin would, or that these cannot be read."""

@@ -27,6 +27,11 @@ class HeldRunner:
         self._environment = environment
         self._hold: Hold | None = None
 
+    @property
+    def wrapped(self) -> Runner:
+        """What runs the plugin."""
+        return self._runner
+
     async def describe(self) -> list[StrategyDescription]:
         """See `Runner`.
 

@@ -11,6 +11,7 @@ from enfilade.outcome import Outcome
 BEGAN = "enfilade_run_began"
 ENDED = "enfilade_run_ended"
 EVENTS = (BEGAN, ENDED)
+STATE = "enfilade_plugin_state"
 
 _log = logging.getLogger(__name__)
 

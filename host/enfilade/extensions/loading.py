@@ -13,9 +13,10 @@ from importlib_metadata import EntryPoint, entry_points
 from enfilade import hookspecs
 from enfilade.errors import near_matches
 from enfilade.extensions import own
-from enfilade.extensions.events import EVENTS, Listener, RunEvents
+from enfilade.extensions.events import EVENTS, STATE, Listener, RunEvents
 from enfilade.extensions.offer import HOOKS, Offer, OfferError, offer_of
 from enfilade.hookspecs import PROJECT
+from enfilade.isolation.states import StateChange
 
 GROUP = "enfilade"
 """The entry-point group of host extensions."""
@@ -80,12 +81,17 @@ class Extensions:
 
     def run_events(self) -> RunEvents | None:
         """What tells extensions of runs; None when none of them listens."""
-        listeners = [
-            Listener(impl.plugin_name, hook, impl.argnames, impl.function)
-            for hook in EVENTS
-            for impl in getattr(self._hooks.hook, hook).get_hookimpls()
-        ]
+        listeners = [listener for hook in EVENTS for listener in self._listeners(hook)]
         return RunEvents(listeners) if listeners else None
+
+    def plugin_state(self, change: StateChange) -> None:
+        """Tells extensions that a plugin, or one of its processes, changed its state."""
+        for listener in self._listeners(STATE):
+            listener.tell(change=change)
+
+    def _listeners(self, hook: str) -> list[Listener]:
+        implemented = getattr(self._hooks.hook, hook).get_hookimpls()
+        return [Listener(impl.plugin_name, hook, impl.argnames, impl.function) for impl in implemented]
 
     def _load(self, point: EntryPoint) -> None:
         try:

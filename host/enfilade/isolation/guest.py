@@ -2,19 +2,21 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import Protocol, cast
 
 from enfilade.errors import HostError, LaunchError
 from enfilade.isolation.backoff import Backoff, CrashPolicy
+from enfilade.isolation.journal import Journal, Sink
 from enfilade.isolation.pool import Pool, again
 from enfilade.isolation.process import LaunchSpec, StopTimes
 from enfilade.isolation.register import Register
 from enfilade.isolation.states import Listener, PluginStatus, State
 from enfilade.isolation.watch import Watch
 from enfilade.isolation.worker import Worker
+from enfilade.store.masking import secrets_of
 from enfilade.supervision import Supervision
 from enfilade_sdk.contract import StrategyDescription
 from enfilade_sdk.errors import EnfiladeError
@@ -64,7 +66,8 @@ class StartedGuest:
     ) -> None:
         self._care = care = supervision or Supervision()
         self._check = spec.check
-        self._spec = replace(spec, check=None)
+        self._journal = Journal(spec.plugin, spec.environment)
+        self._spec = replace(spec, check=None, journal=self._journal)
         self._watch = watch
         self._times = times
         self._pool: Pool[Worker] = Pool(spec.plugin, care.room, 1 if care.one_run else care.max_runs, care.queue)
@@ -95,6 +98,10 @@ class StartedGuest:
     def report_to(self, listener: Listener) -> None:
         """Tells somebody of each change of state from now on."""
         self._register.listeners.append(listener)
+
+    def log_to(self, sink: Sink) -> None:
+        """Passes what the processes print on from now on, without secrets."""
+        self._journal.sinks.append(sink)
 
     def leave(self) -> None:
         """Shows that another one has taken its place."""
@@ -130,6 +137,7 @@ class StartedGuest:
         """
         worker = await self._place(invocation.deadline)
         try:
+            self._journal.hide(self._secrets_of(invocation))
             messages = worker.connection.run(invocation, hatch)
             try:
                 async for message in messages:
@@ -157,6 +165,10 @@ class StartedGuest:
         self._fill()
 
     # A run's place
+
+    def _secrets_of(self, invocation: Invocation) -> Sequence[str]:
+        declared = next((d.parameters for d in self._described if d.name == invocation.strategy), ())
+        return secrets_of(invocation.params, declared)
 
     async def _place(self, seconds: float | None) -> Worker:
         self._refuse_if_given_up()

@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Callable
 from time import monotonic
 
+from enfilade.isolation.journal import Journal
+
 TAIL_LINES = 50
 """Lines kept for the error of a crash or of a failed start."""
 
@@ -43,9 +45,15 @@ class OutputTail:
     Args:
         plugin: The plugin's name, for the log.
         clock: Seconds that only go forward.
+        journal: Masks what is printed and passes it on.
+
+    Attributes:
+        pid: The process, once there is one.
     """
 
-    def __init__(self, plugin: str, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, plugin: str, clock: Callable[[], float] = monotonic, journal: Journal | None = None) -> None:
+        self.pid: int | None = None
+        self._journal = journal
         self._logger = logging.getLogger(f"enfilade.plugin.{plugin}")
         self._lines: deque[str] = deque(maxlen=TAIL_LINES)
         self._rests: dict[int, bytes] = {}
@@ -94,6 +102,9 @@ class OutputTail:
         if not text.strip():
             return
         level, message = read_level(text)
+        if self._journal is not None:
+            message = self._journal.mask(message)
+            self._journal.line(self.pid, level, message)
         self._lines.append(message)
         if self._logger.isEnabledFor(level):
             self._logger.log(level, "%s", message)

@@ -16,6 +16,7 @@ from enfilade.isolation.environment import guest_environment
 from enfilade.isolation.exit_code import in_words
 from enfilade.isolation.guardian import end_strays
 from enfilade.isolation.handshake import HANDSHAKE_LIMIT, Handshake, read_handshake
+from enfilade.isolation.journal import Journal
 from enfilade.isolation.output import OutputTail
 from enfilade.isolation.pipes import GuestPipes
 from enfilade.isolation.watch import Watch
@@ -44,6 +45,7 @@ class LaunchSpec:
             offers.
         transports: What is offered to it, the best first; `grpc` is what a plugin speaks that was not offered any.
         check: Called, in a thread, before it is started; what it raises is why it is not.
+        journal: Masks what it prints and passes it on.
     """
 
     plugin: str
@@ -53,6 +55,7 @@ class LaunchSpec:
     start_timeout: float = 10.0
     transports: tuple[str, ...] = (GRPC,)
     check: Callable[[], object] | None = None
+    journal: Journal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,9 @@ class GuestProcess:
         self.token = new_token() if spec.speaks_launch_line else ""
         self.output = pipes.output
         self.handshake = Handshake(0, "")
-        self.pid = transport.get_pid()
+        self.pid = self.output.pid = transport.get_pid()
+        if spec.journal is not None:
+            spec.journal.hide([self.token])
         self._transport = transport
         self._pipes = pipes
         self._directory = place
@@ -220,7 +225,7 @@ async def _spawn(spec: LaunchSpec, directory: str) -> GuestProcess:
     if spec.speaks_launch_line:
         environment["ENFILADE_LAUNCH"] = "stdin"
     transport, pipes = await asyncio.get_running_loop().subprocess_exec(
-        lambda: GuestPipes(OutputTail(spec.plugin), HANDSHAKE_LIMIT),
+        lambda: GuestPipes(OutputTail(spec.plugin, journal=spec.journal), HANDSHAKE_LIMIT),
         *spec.command,
         env=environment,
         cwd=directory,

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
+from enfilade.isolation.journal import Sink
+
 
 class State(StrEnum):
     """Where a plugin, or one of its processes, stands."""
@@ -97,6 +99,10 @@ class Supervised(Protocol):
 
     def report_to(self, listener: Listener) -> None:
         """Tells somebody of each change from now on."""
+        ...
+
+    def log_to(self, sink: Sink) -> None:
+        """Passes what the processes print on from now on, without secrets."""
         ...
 
     def leave(self) -> None:

@@ -2,19 +2,21 @@
 
 import click
 
-from enfilade.cli.commands import installing
+from enfilade.cli.commands import installing, watching
 from enfilade.cli.lazy import call
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Show the logs of the host and what plugins print.")
 
 
-@click.group(short_help="List, check, install and remove strategies.")
+@click.group(short_help="List, check, install, remove and watch strategies.")
 def plugins() -> None:
     """The strategies that are installed or configured."""
 
 
 for _command in (installing.add, installing.update, installing.remove, installing.enable, installing.disable):
+    plugins.add_command(_command)
+for _command in (watching.status, watching.logs, watching.restart):
     plugins.add_command(_command)
 
 
