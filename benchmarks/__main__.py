@@ -9,7 +9,19 @@ from pathlib import Path
 
 import grpc
 
-from benchmarks import agent_run, cot_parser, crowd, installed, lag, overhead, recorded, records, tools, transport
+from benchmarks import (
+    agent_run,
+    cot_parser,
+    crowd,
+    installed,
+    knowledge,
+    lag,
+    overhead,
+    recorded,
+    records,
+    tools,
+    transport,
+)
 from benchmarks.figure import HEADER, Figure
 
 BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
@@ -25,6 +37,7 @@ BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "overhead": overhead.overhead,
     "records": records.records,
     "recorded": recorded.recorded,
+    "knowledge": knowledge.knowledge,
     "parser": cot_parser.figures,
 }
 BEGIN, END = "<!-- table -->", "<!-- end of table -->"

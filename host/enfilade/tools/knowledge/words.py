@@ -8,7 +8,7 @@ from enfilade.tools.knowledge.passages import passages_of
 from enfilade.tools.knowledge.retriever import Passage
 from enfilade.tools.knowledge.segmentation import terms_of
 
-BUDGET = 4000
+BUDGET = 2000
 """How many parts the rarest terms of a query may bring to be scored; about a microsecond each."""
 
 _FREQUENT = 3
