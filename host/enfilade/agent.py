@@ -7,8 +7,9 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from enfilade.config import faults_of, read_toml
+from enfilade.config import read_toml
 from enfilade.errors import ConfigError
+from enfilade.faults import faults_of
 from enfilade.tools.entry import ToolEntry
 
 _VARIABLE = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*\}\}")
@@ -57,7 +58,7 @@ class AgentConfig(BaseModel):
         try:
             return cls.model_validate(read_toml(path))
         except ValidationError as error:
-            raise ConfigError(faults_of(error, str(path))) from None
+            raise ConfigError(faults_of(error, str(path), cls)) from None
 
     def instruction(self) -> str:
         """The prompt with its variables filled, each value as it is, never expanded twice."""

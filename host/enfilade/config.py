@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from enfilade.candidate import Isolation
 from enfilade.errors import ConfigError
+from enfilade.faults import faults_of
 from enfilade.models.settings import ModelSettings
+from enfilade.overlay import overlay
 from enfilade.supervision import RUN_WORKERS, Scope, Supervision
 from enfilade.telemetry.settings import TelemetrySettings, overlay_standard
 from enfilade.tools.entry import ToolEntry
@@ -20,17 +22,6 @@ from enfilade.tools.knowledge.settings import KnowledgeSettings
 from enfilade.tools.limits import ToolLimits
 from enfilade.tools.mcp.settings import McpSettings
 from enfilade.tools.openapi.settings import OpenApiSettings
-
-PREFIX = "ENFILADE_"
-"""Variables that overlay the file: `ENFILADE_DEFAULT_MODEL`, `ENFILADE_MODELS__NAME__BASE_URL`, ..."""
-
-OWN_VARIABLES = frozenset(
-    {"ENFILADE_CONFIG", "ENFILADE_RUNTIME_DIR", "ENFILADE_LOAD_PLUGINS", "ENFILADE_PLUGIN", "ENFILADE_LAUNCH"}
-)
-"""Variables with that prefix that are no settings."""
-
-SHORT = {"ENFILADE_LOG": "log_format"}
-"""Variables that name a setting otherwise than by its place."""
 
 
 class _Section(BaseModel):
@@ -233,12 +224,12 @@ def load_config(path: Path | None = None, environment: Mapping[str, str] | None 
     variables = os.environ if environment is None else environment
     file = path or config_file(variables)
     values = read_toml(file) if file is not None else {}
-    overlay(values, variables)
+    sources = overlay(values, variables, Config.model_fields)
     overlay_standard(values, variables)
     try:
         return Config.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(faults_of(error, str(file or "the environment"))) from None
+        raise ConfigError(faults_of(error, str(file or "the environment"), Config, sources)) from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -255,34 +246,6 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: expected UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from None
-
-
-def overlay(values: dict[str, Any], variables: Mapping[str, str]) -> None:
-    """Puts `ENFILADE_A__B=value` over `values["a"]["b"]`; a value that is TOML is read as such."""
-    values |= {field: variables[name] for name, field in SHORT.items() if variables.get(name)}
-    for name, text in variables.items():
-        if not name.startswith(PREFIX) or name in OWN_VARIABLES:
-            continue
-        *path, last = name.removeprefix(PREFIX).lower().split("__")
-        if (path[0] if path else last) not in Config.model_fields:
-            continue
-        target = values
-        for part in path:
-            target = target.setdefault(part, {})
-        target[last] = _toml_value(text)
-
-
-def faults_of(error: ValidationError, where: str) -> str:
-    """One text for all that is wrong with a configuration."""
-    lines = "".join(f"\n  - {'.'.join(map(str, e['loc'])) or 'the file'}: {e['msg']}" for e in error.errors())
-    return f"{where} has {error.error_count()} fault(s):{lines}"
-
-
-def _toml_value(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
 
 
 def config_file(variables: Mapping[str, str]) -> Path | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from enfilade.agent import AgentConfig, fill
-from enfilade.config import load_config
+from enfilade.config import Config, load_config
 from enfilade.errors import ConfigError
 
 
@@ -74,3 +74,63 @@ def test_an_agent_file_s_faults_are_named(tmp_path: Path) -> None:
 def test_values_are_filled_in_literally_and_once() -> None:
     values = {"a": "{{b}}", "b": "\\1 {{a}}", "n": 0}
     assert fill("{{a}} {{ b }} {{n}} {{unknown}} {a}", values) == "{{b}} \\1 {{a}} 0 {{unknown}} {a}"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('isolation = "vm"', "isolation: expected 'process' or 'inprocess', found the text 'vm'"),
+        ("[plugins.x]\nadress = 'unix:/s'", "plugins.x.adress: there is no such setting; did you mean 'address'?"),
+        ("[plugins.x]\ncommand = 'node x.js'", "plugins.x.command: expected a list, found a text"),
+        ("[plugins.x]\nstart_timeout = -1", "plugins.x.start_timeout: expected more than 0, found the number -1"),
+        ("[plugins.x]\naddress = 'http://x'", "plugins.x: address must start with unix: or grpcs://, got 'http://x'"),
+        ("[limits]\nmessages = 1.5", "limits.messages: expected a whole number, found the number 1.5"),
+        ("limits = 3", "limits: expected a table, found the number 3"),
+        ("default_model = 3", "default_model: expected a text, found the number 3"),
+        ("[models.m]\ntools = 'perhaps'", "models.m.tools: expected true or false, found the text 'perhaps'"),
+        ("[[layers]]\nenabled = true", "layers.0.kind: it has to be set"),
+        ("[memory]\nwords = 3", "memory.words: there is no such setting; there are: messages, tokens"),
+        ("colour = 'red'", "colour: there is no such setting; there are: default_model, default_strategy, "),
+        ("[mcp.files]\nurl = 7\ncommand = 'x'", "mcp.files.url: expected a text, found the number 7"),
+    ],
+)
+def test_a_fault_says_what_was_expected_and_what_came(tmp_path: Path, content: str, says: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config(write(tmp_path, content), {})
+    assert f"\n  - {says}" in caught.value.message
+
+
+def test_a_text_of_the_wrong_kind_is_not_shown_for_it_may_be_a_secret(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config(write(tmp_path, '[mcp.files]\ncommand = "x"\nenv = "TOKEN=sesame"\n'), {})
+    assert "mcp.files.env: expected a table, found a text" in caught.value.message
+    assert "sesame" not in caught.value.message
+
+
+def test_a_fault_of_a_variable_is_told_as_that_variable_s(tmp_path: Path) -> None:
+    path = write(tmp_path, "[limits]\nmessages = 0\n")
+    with pytest.raises(ConfigError) as caught:
+        load_config(path, {"ENFILADE_LIMITS__RUN_SECONDS": "soon"})
+    assert "\n  - limits.messages: expected more than 0, found the number 0" in caught.value.message
+    told = "limits.run_seconds (ENFILADE_LIMITS__RUN_SECONDS): expected a number, found the text 'soon'"
+    assert f"\n  - {told}" in caught.value.message
+
+
+@pytest.mark.parametrize("content", ['default_model = "m"\n', ""])
+def test_a_variable_that_reaches_into_a_plain_setting_is_refused(tmp_path: Path, content: str) -> None:
+    variables = {"ENFILADE_DEFAULT_MODEL": "m", "ENFILADE_DEFAULT_MODEL__X": "1"}
+    with pytest.raises(ConfigError) as caught:
+        load_config(write(tmp_path, content), variables)
+    says = "ENFILADE_DEFAULT_MODEL__X: the setting 'default_model' is no table, so nothing in it can be set"
+    assert caught.value.message == says
+
+
+def test_a_misspelt_variable_is_told_and_those_of_others_are_left_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    variables = {"ENFILADE_LIMIT__RUN_SECONDS": "3", "ENFILADE_DEFALT_MODEL": "m", "ENFILADE_HARBOUR": "x"}
+    assert load_config(write(tmp_path, ""), variables | {"ENFILADE_PLUGINS_DIR": "/x"}) == Config()
+    assert caplog.messages == [
+        "ENFILADE_LIMIT__RUN_SECONDS is no setting and is not looked at; did you mean ENFILADE_LIMITS__RUN_SECONDS?",
+        "ENFILADE_DEFALT_MODEL is no setting and is not looked at; did you mean ENFILADE_DEFAULT_MODEL?",
+    ]

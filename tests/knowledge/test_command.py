@@ -160,7 +160,7 @@ async def test_the_configuration_says_where_and_how(enfilade: Enfilade) -> None:
     assert any(tool["name"] == "knowledge:NAME" for tool in tools)
     enfilade.write("enfilade.toml", '[knowledge.docs]\nretriever = "vectors"\n')
     done = await enfilade("knowledge", "list")
-    assert "knowledge.docs: Value error, retriever = 'vectors' needs an endpoint" in done.err
+    assert "knowledge.docs: retriever = 'vectors' needs an endpoint" in done.err
 
 
 @contextmanager

@@ -65,8 +65,8 @@ def test_every_fault_is_named_with_its_place(supplies: Supplies) -> None:
         "\n  - [[layers]] number 1 (kind 'limit'): there is no such kind of layer; did you mean 'limits'? there are: "
         "approval, costs, limits, quota, recording, repetition, retry, telemetry"
         "\n  - [[layers]] number 3 (kind 'limits'): there is no option 'max_step'; did you mean 'max_steps' or "
-        "'max_time' or 'max_cost'? there are: max_bytes, max_cost, max_steps, max_time, max_tokens; max_time: Input "
-        "should be greater than 0"
+        "'max_time' or 'max_cost'? there are: max_bytes, max_cost, max_steps, max_time, max_tokens; max_time: "
+        "expected more than 0, found the number -1"
         "\n  - [[layers]] number 4 (kind 'quota'): give at least one of tokens, cost, calls, tool_calls"
         "\n  - [[layers]] number 5 (kind 'approval'): via: expected 'terminal' or 'record', got 'post'"
     )
@@ -127,12 +127,12 @@ async def test_a_host_reads_its_layers_from_a_file(tmp_path: Path) -> None:
     [
         (
             'layers = [{kind = "limits", max_steps = "many"}]',
-            "1 .kind 'limits'.: max_steps: Input should be a valid",
+            "1 .kind 'limits'.: max_steps: expected a whole number, found the text 'many'",
         ),
-        ("[[layers]]\nmax_steps = 3", r"layers.0.kind: Field required"),
+        ("[[layers]]\nmax_steps = 3", r"layers.0.kind: it has to be set"),
         ('[store]\nkind = "paper"', r"\[store\] kind: there is no store 'paper'; .*sql"),
         ('[store]\nurl = "mysql://x"', r"\[store\] has 1 fault"),
-        ("[prices.m]\ninput = -1\noutput = 1", r"prices.m.input: Input should be greater than or equal to 0"),
+        ("[prices.m]\ninput = -1\noutput = 1", r"prices.m.input: expected 0 or more, found the number -1"),
     ],
 )
 def test_a_configuration_that_does_not_serve_is_refused_at_the_start(text: str, fault: str, tmp_path: Path) -> None:

@@ -60,8 +60,8 @@ def test_a_command_may_be_a_whole_command_line(tmp_path: Path) -> None:
         ('url = "http://h"\nargs = ["x"]', "args: this is not for a server at a url"),
         ('command = "x"\nheaders_env = { A = "B" }', "headers_env: this is not for a server started by a command"),
         ('command = "x \'y"', "cannot be split into words: No closing quotation"),
-        ('command = "x"\ntimeout = 0', "Input should be greater than 0"),
-        ('command = "x"\nfolder = "/"', "Extra inputs are not permitted"),
+        ('command = "x"\ntimeout = 0', "expected more than 0, found the number 0"),
+        ('command = "x"\nfolder = "/"', "mcp.files.folder: there is no such setting; there are: args, command, "),
     ],
 )
 def test_a_section_that_makes_no_sense_is_refused_with_its_place(tmp_path: Path, text: str, fault: str) -> None:

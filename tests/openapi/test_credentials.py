@@ -138,11 +138,11 @@ async def test_a_document_that_wants_credentials_and_is_given_none_is_warned_of(
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("", "Field required"),
+        ("", "it has to be set"),
         ('document = ""', "String should have at least 1 character"),
         ('document = "x"\nbearer_env = "A"\nbasic_env = "B"', "give bearer_env or basic_env, not both"),
         ('document = "x"\nbase_url = "h/x"', "base_url must start with http:// or https:// and name a host, got 'h/x'"),
-        ('document = "x"\nurl = "http://h"', "Extra inputs are not permitted"),
+        ('document = "x"\nurl = "http://h"', "openapi.api.url: there is no such setting; there are: base_url, "),
     ],
 )
 def test_a_section_that_makes_no_sense_is_refused_with_its_place(tmp_path: Path, text: str, fault: str) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from enfilade.cli.usage import CommandLineError
-from enfilade.config import faults_of
+from enfilade.faults import faults_of
 from enfilade.tools.mcp.settings import McpSettings
 
 _STARTERS = re.compile(r"(npx|uvx|uv|pipx|bunx|bun|deno|node|python[\d.]*|sh|bash|env|run|exec|tool|-\S*)\Z")
@@ -44,7 +44,7 @@ def _settings(text: str) -> McpSettings:
     try:
         return McpSettings(url=text) if is_url else McpSettings(command=text)
     except ValidationError as error:
-        raise CommandLineError(faults_of(error, f"--mcp {shlex.quote(text)}")) from None
+        raise CommandLineError(faults_of(error, f"--mcp {shlex.quote(text)}", McpSettings)) from None
 
 
 def _name(settings: McpSettings) -> str:

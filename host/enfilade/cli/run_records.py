@@ -13,8 +13,9 @@ from enfilade.cli.failure import exit_code_of, failure_text
 from enfilade.cli.plugin_entry import failure_json
 from enfilade.cli.screen import RED, ReaderGoneError, Screen
 from enfilade.cli.usage import CommandLineError
-from enfilade.config import StoreSection, faults_of, load_config
+from enfilade.config import StoreSection, load_config
 from enfilade.errors import ConfigError
+from enfilade.faults import faults_of
 from enfilade.store.database import Database
 from enfilade.store.errors import StoreError
 from enfilade.store.leases import Lease
@@ -80,4 +81,4 @@ def _read(options: Mapping[str, Any], where: str, fault: type[EnfiladeError]) ->
     try:
         return StoreSettings.model_validate(dict(options))
     except ValidationError as error:
-        raise fault(faults_of(error, where)) from None
+        raise fault(faults_of(error, where, StoreSettings)) from None

@@ -13,7 +13,8 @@ from enfilade.cli.mcp_servers import given_servers
 from enfilade.cli.options import AskOptions
 from enfilade.cli.recorded import conversation_of, with_records
 from enfilade.cli.usage import CommandLineError
-from enfilade.config import Config, faults_of, load_config
+from enfilade.config import Config, load_config
+from enfilade.faults import faults_of
 from enfilade.models.settings import ModelSettings
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -115,4 +116,4 @@ def _over(model: _Model, given: Mapping[str, Any]) -> _Model:
     try:
         return type(model).model_validate(kept | {name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
-        raise CommandLineError(faults_of(error, "the command line")) from None
+        raise CommandLineError(faults_of(error, "the command line", type(model))) from None

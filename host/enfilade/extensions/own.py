@@ -7,9 +7,9 @@ from pydantic import ValidationError
 
 from enfilade.admission import Runner
 from enfilade.candidate import Candidate
-from enfilade.config import faults_of
 from enfilade.errors import ConfigError
 from enfilade.extensions.commands import COMMANDS
+from enfilade.faults import faults_of
 from enfilade.hookspecs import LauncherKind, OpenStore, StoreKind, hookimpl
 from enfilade.inprocess import InProcess
 from enfilade.isolation.companion import Companions
@@ -80,7 +80,7 @@ def _sql(options: Mapping[str, Any]) -> Callable[[], Awaitable[OpenStore]]:
     try:
         settings = StoreSettings.model_validate(dict(options))
     except ValidationError as error:
-        raise ConfigError(faults_of(error, "[store]")) from None
+        raise ConfigError(faults_of(error, "[store]", StoreSettings)) from None
 
     async def open_store() -> OpenStore:
         return await Store.open(settings)

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from enfilade.errors import ConfigError, near_matches
+from enfilade.faults import words_of
 from enfilade.layers.counts import Counts
 from enfilade.layers.layer import Layer
 from enfilade.layers.petition import Petitions
@@ -70,15 +72,12 @@ def configured(layer: Callable[..., L], options: Mapping[str, Any], **given: Any
     try:
         made = layer(**{name: value for name, value in options.items() if name in known}, **given)
     except ValidationError as error:
-        raise ConfigError(
-            "; ".join(unknown + [_words(fault["loc"], fault["msg"]) for fault in error.errors()])
-        ) from None
+        raise ConfigError("; ".join(unknown + [_words(fault) for fault in error.errors()])) from None
     if unknown:
         raise ConfigError("; ".join(unknown))
     return made
 
 
-def _words(path: tuple[int | str, ...], message: str) -> str:
-    place = ".".join(map(str, path))
-    text = message.removeprefix("Value error, ")
-    return f"{place}: {text}" if place else text
+def _words(fault: ErrorDetails) -> str:
+    place = ".".join(map(str, fault["loc"]))
+    return f"{place}: {words_of(fault)}" if place else words_of(fault)
