@@ -84,13 +84,30 @@ PIECES = (
     "Action 1: search[x]", "Action: `calc(", "\nTool:",
 )  # fmt: skip
 
-_GROUPS = (LABELS, NAMES, CALLS, OBJECTS, PIECES, PIECES, ("\n",))
+MARKUP = (
+    "<tool_call>", "</tool_call>", "<tool_call>\n", "<action>", "</action>", "<tool>", "<action_input>",
+    "</action_input>",
+    "<final_answer>", "</final_answer>", "<function=search>", "</function>", '<invoke name="search">', "</invoke>",
+    "<parameter=query>x</parameter>", '<parameter name="query">x</parameter>', "<function_calls>", "</function_calls>",
+    "[TOOL_CALLS]", '[TOOL_CALLS] [{"name": "search", "arguments": {}}]', '[TOOL_CALLS]calc[ARGS]{"a": 1}',
+    "<|python_tag|>", "<|python_tag|>calc()", "<|tool_calls_section_begin|>", "<|tool_call_begin|>",
+    "<|tool_call_argument_begin|>", "<|tool_call_end|>", "[search(", "[calc()]", "```tool_code\n", "print(search())\n",
+    "search\n", "search", "; ", '<tool_call>{"name": "search", "arguments": {"query": "x"}}</tool_call>',
+    "<tool_call>calc\n", "<arg_key>a</arg_key>", "<arg_value>1</arg_value>", "[TOOL", "<|", '{"query": "x"}',
+    "search</action><action_input>x</action_input>", "\n", "\n", " ", "I look. ", "`", "```\n", "<tool_use>",
+    "<name>search</name>", "<input>{}</input>", "</tool_use>",
+)  # fmt: skip
+
+_GROUPS = (LABELS, NAMES, CALLS, OBJECTS, PIECES, PIECES, MARKUP, ("\n",))
 
 
 def random_reply(rng: random.Random) -> str:
     """A reply of up to 30 pieces; now and then with random characters in it or its end cut off."""
-    if rng.random() < 0.3:
+    kind = rng.random()
+    if kind < 0.3:
         text = _likely(rng)
+    elif kind < 0.5:
+        text = "".join(rng.choice(MARKUP) for _ in range(rng.randint(1, 12)))
     else:
         text = "".join(rng.choice(rng.choice(_GROUPS)) for _ in range(rng.randint(1, 30)))
     if rng.random() < 0.2 and text:

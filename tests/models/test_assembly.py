@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enfilade.models.assembly import REPLY_LIMIT, ReplyAssembly, ReplyTooLongError
-from enfilade.models.settings import ALL_MARKUPS
+from enfilade_sdk.markup.kinds import ALL_MARKUPS
 from enfilade_sdk.prompts import AssistantMessage, ModelChunk, PromptTool, Usage
 from tests.support.model_turns import chunk
 
@@ -346,7 +346,25 @@ def test_an_endless_reply_is_refused() -> None:
 
 TEXTS = st.lists(
     st.sampled_from(
-        ["<think>", "</think>", MARKED, "Rain ", "`", "\n", "<", "{", "[", "```json\n", '{"name": "weather"', "é", " "]
+        [
+            "<think>",
+            "</think>",
+            MARKED,
+            "Rain ",
+            "`",
+            "\n",
+            "<",
+            "{",
+            "[",
+            "```json\n",
+            '{"name": "weather"',
+            "é",
+            " ",
+            "<|im_end|>",
+            "<|im_start|>",
+            "</s>",
+            "<|channel|>final<|message|>",
+        ]
     ),
     max_size=8,
 )

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enfilade.models.markup import MarkupFilter
-from enfilade.models.markup_calls import MarkedCall, token
-from enfilade.models.settings import ALL_MARKUPS, Markup
+from enfilade_sdk.markup.calls import MarkedCall
+from enfilade_sdk.markup.kinds import ALL_MARKUPS, DSML, Markup, token
 
 MENU: dict[str, dict[str, Any]] = {
     "weather": {"properties": {"city": {"type": "string"}, "days": {"type": "integer"}}},
@@ -34,6 +34,14 @@ def taken(
 PACKED = json.dumps({"name": "weather", "arguments": json.dumps({"city": "Oban"})})
 FUNCTION = "<function=weather>\n<parameter=city>\nOban\n</parameter>\n</function>"
 INVOKE = '<invoke name="weather"><parameter name="city">Oban</parameter></invoke>'
+CITY = "<parameters><city>Oban</city></parameters>"
+SPACE = "antml" + ":"
+SPACED = (
+    f'<{SPACE}function_calls>\n<{SPACE}invoke name="weather"><{SPACE}parameter name="city">Oban</{SPACE}parameter>'
+    f"</{SPACE}invoke>\n</{SPACE}function_calls>"
+)
+OLD_CALL = f"<function_calls>\n<invoke>\n<tool_name>weather</tool_name>\n{CITY}\n</invoke>\n</function_calls>"
+DSML_CALL = SPACED.replace(SPACE, DSML).replace('"city"', '"city" string="true"')
 
 
 def deepseek(body: str) -> str:
@@ -71,6 +79,20 @@ CALLS = {
     "sections of Kimi": KIMI,
     "invoke": INVOKE,
     "invoke, wrapped": f"<function_calls>\n{INVOKE}\n</function_calls>",
+    "invoke, in a namespace": SPACED,
+    "invoke of DeepSeek": DSML_CALL,
+    "invoke, as it used to be": OLD_CALL,
+    "tagged, a name as an element": f"<tool_use>\n<name>weather</name>\n{CITY}\n</tool_use>",
+    "tagged, an input as JSON": '<tool_use><name>weather</name><input>{"city": "Oban"}</input></tool_use>',
+    "tagged, Python": "<tool_call>weather(city='Oban')</tool_call>",
+    "mistral, with an id": '[TOOL_CALLS]weather[CALL_ID]abc123def[ARGS]{"city": "Oban"}',
+    "python tag, a method": '<|python_tag|>weather.call(city="Oban")',
+    "python tag, a call": '<|python_tag|>weather("Oban")',
+    "function, tight": '<function=weather{"city": "Oban"}</function>',
+    "fenced, code of Gemma": '```tool_code\nprint(weather(city="Oban"))\n```',
+    "fenced, code": '```tool_code\nweather(city="Oban")\n```',
+    "bare, Python": '[weather(city="Oban")]',
+    "bare, Python of an object": "[weather({'city': 'Oban'})]",
     "fenced": f"```json\n{CALL}\n```",
     "fenced, without a word": f"```\n{CALL}\n```\n",
     "fenced, named": f"```tool_call\n{CALL}\n```",
@@ -99,6 +121,9 @@ def test_several_calls_come_in_order() -> None:
         [OBAN, MarkedCall("tide", {})],
     )
     assert taken(f"[TOOL_CALLS] [{CALL}, {TIDE}]") == ("", [OBAN, MarkedCall("tide", {})])
+    two = '[TOOL_CALLS]weather[ARGS]{"city": "Oban"}[TOOL_CALLS]tide[ARGS]{}'
+    assert taken(two) == ("", [OBAN, MarkedCall("tide", {})])
+    assert taken('[weather(city="Oban"), tide()]') == ("", [OBAN, MarkedCall("tide", {})])
     assert taken(f"```json\n{CALL}\n```\n```json\n{TIDE}\n```") == ("", [OBAN, MarkedCall("tide", {})])
     assert taken(f"<tool_call>{CALL}\n<tool_call>{TIDE}") == ("", [OBAN, MarkedCall("tide", {})])
 
@@ -142,6 +167,10 @@ PROSE = {
     "back-ticks at the end": "look: ``",
     "comparison": "if a < b and c[0] > {d}: pass",
     "four back-ticks": f"````\n{CALL}\n````",
+    "Python that calculates": "<|python_tag|>weather(1 + x)",
+    "a list of words": "[weather, tide]",
+    "a call in words": "weather(city='Oban') is what I would call",
+    "code that calls": "```python\nweather(city='Oban')\n```",
     "html": "<p>tea</p>\n<ul><li>one</li></ul>",
 }  # fmt: skip
 

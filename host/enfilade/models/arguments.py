@@ -2,13 +2,13 @@
 
 import itertools
 import json
-import math
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from enfilade.models.repair import mended_object
 from enfilade.models.surrogates import mended
+from enfilade_sdk.markup.strict import DECODER, parse_object, strict_value
 
 _EMPTY = frozenset({"", "null", "None", "undefined"})
 _EXCERPT = 80
@@ -56,36 +56,6 @@ def read_arguments(pieces: Sequence[Any], *, cut: bool = False) -> Arguments:
     return _from_texts([piece if isinstance(piece, str) else json.dumps(piece) for piece in given], cut=cut)
 
 
-def parse_object(text: str) -> dict[str, Any] | None:
-    """The object that strict JSON text holds; None when it is anything else.
-
-    Python's own reader is used because it keeps integers of any size whole.
-    """
-    try:
-        value = _strict(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _strict(text: str) -> Any:
-    return _DECODER.decode(text)
-
-
-def _refuse(word: str) -> Any:
-    raise ValueError(f"{word} is not JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if math.isinf(number):
-        raise ValueError(f"the number {text} is too large")
-    return number
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
-
-
 def _from_texts(pieces: Sequence[str], *, cut: bool) -> Arguments:
     whole = mended("".join(pieces))
     if whole.strip() in _EMPTY:
@@ -102,7 +72,7 @@ def _from_texts(pieces: Sequence[str], *, cut: bool) -> Arguments:
 
 def _opened_or_mended(whole: str, *, cut: bool) -> Arguments:
     try:
-        value = _strict(whole)
+        value = strict_value(whole)
     except RecursionError:
         return _failed("The arguments are nested too deeply.")
     except ValueError as error:
@@ -121,7 +91,7 @@ def _from_value(value: Any) -> Arguments:
         if isinstance(value, str) and value.strip() not in _EMPTY:
             opened = parse_object(value)
             try:
-                value = _strict(value) if opened is None else opened
+                value = strict_value(value) if opened is None else opened
             except (ValueError, RecursionError):
                 break
         elif isinstance(value, list) and len(value) == 1:
@@ -159,7 +129,7 @@ def _in_a_row(text: str) -> list[dict[str, Any]]:
     found, at = [], _after_space(text, 0)
     try:
         while at < len(text):
-            value, at = _DECODER.raw_decode(text, at)
+            value, at = DECODER.raw_decode(text, at)
             if not isinstance(value, dict):
                 return []
             found.append(value)

@@ -6,11 +6,13 @@ from typing import Any
 
 from enfilade.models.calls import CallAssembly
 from enfilade.models.content import content_of, reasoning_of
+from enfilade.models.end_tokens import EndTokens
+from enfilade.models.harmony import Harmony, Spoken
 from enfilade.models.markup import MarkupFilter
-from enfilade.models.settings import Markup
 from enfilade.models.surrogates import SurrogateJoiner, mended
 from enfilade.models.think import Split, ThinkSplitter
 from enfilade.models.usage import UsageCount
+from enfilade_sdk.markup.kinds import Markup
 from enfilade_sdk.prompts import AssistantMessage, ModelChunk, PromptTool, ToolCallDelta, Usage
 
 REPLY_LIMIT = 16 * 2**20
@@ -54,7 +56,9 @@ class ReplyAssembly:
         self._menu, self._markups = menu, markups
         self._calls = CallAssembly(menu, required)
         self._usage = UsageCount()
+        self._harmony = Harmony()
         self._think = ThinkSplitter()
+        self._ends = EndTokens()
         self._markup = MarkupFilter(menu, markups)
         self._joiners = (SurrogateJoiner(), SurrogateJoiner())
         self._given: list[str] = []
@@ -121,7 +125,9 @@ class ReplyAssembly:
         for choice in choices if isinstance(choices, list) else [choices]:
             if isinstance(choice, dict) and self._is_ours(choice):
                 self._take_choice(choice, news)
-        self._is_flowing = self._text_came and self._think.is_flowing and self._markup.is_flowing
+        self._is_flowing = self._text_came and all(
+            part.is_flowing for part in (self._harmony, self._think, self._ends, self._markup)
+        )
         self._flow = len(self._text)
         return news.chunk()
 
@@ -133,12 +139,13 @@ class ReplyAssembly:
         for joiner, take in zip(self._joiners, (self._take_text, self._take_reasoning), strict=True):
             if left := joiner.finish():
                 take(left, news)
+        self._take_spoken(self._harmony.finish(), news)
         split = self._think.finish()
         if split.returned:
             kept = "".join(self._reasoning) + split.reasoning
             self._reasoning, split = [kept[: -split.returned]], split._replace(reasoning="")
         self._show(split, news)
-        left = self._markup.finish(cut=self._was_cut)
+        left = self._markup.feed(self._ends.finish()) + self._markup.finish(cut=self._was_cut)
         self._add_text(left, news)
         self._collect(news)
         if self._markup.broken is not None:
@@ -264,14 +271,22 @@ class ReplyAssembly:
         if whole:
             self._grow(len(whole))
             self._text_came = True
-            self._show(self._think.feed(whole), news)
+            self._take_spoken(self._harmony.feed(whole), news)
+
+    def _take_spoken(self, spoken: Spoken, news: "_News") -> None:
+        if spoken.reasoning:
+            self._show(Split(reasoning=spoken.reasoning), news)
+        if spoken.text:
+            self._show(self._think.feed(spoken.text), news)
+        for name, arguments in spoken.calls:
+            news.calls += (self._calls.add(name, arguments),)
 
     def _show(self, split: Split, news: "_News") -> None:
         if split.reclaimed:
             self._reasoning += self._given
             self._given, self._text = [], []
             self._calls.forget_found()
-            self._markup = MarkupFilter(self._menu, self._markups)
+            self._ends, self._markup = EndTokens(), MarkupFilter(self._menu, self._markups)
         if split.reasoning:
             if self.reasoning_field is None:
                 self.reasoning_field = ""
@@ -279,7 +294,7 @@ class ReplyAssembly:
             news.reasoning += split.reasoning
         if split.text:
             self._given.append(split.text)
-            self._add_text(self._markup.feed(split.text), news)
+            self._add_text(self._markup.feed(self._ends.feed(split.text)), news)
             self._collect(news)
 
     def _add_text(self, text: str, news: "_News") -> None:

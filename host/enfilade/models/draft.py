@@ -5,8 +5,9 @@ import json
 from collections.abc import Collection, Sequence
 from typing import Any, Literal, NamedTuple
 
-from enfilade.models.arguments import Arguments, parse_object, read_arguments
+from enfilade.models.arguments import Arguments, read_arguments
 from enfilade.models.surrogates import mended
+from enfilade_sdk.markup.strict import parse_object
 
 _MAX_NAME_PIECES = 64
 

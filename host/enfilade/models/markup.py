@@ -3,9 +3,9 @@
 import re
 from collections.abc import Collection
 
-from enfilade.models.block import OPENERS, Block, Opener
-from enfilade.models.markup_calls import MarkedCall, Menu
-from enfilade.models.settings import Markup
+from enfilade_sdk.markup.block import Block
+from enfilade_sdk.markup.calls import MarkedCall, Menu
+from enfilade_sdk.markup.kinds import OPENERS, Markup, Opener
 
 _CANDIDATE = re.compile(r"[<\[{]|`+")
 _FENCE = 3

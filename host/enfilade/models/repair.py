@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any, Literal
 
+from enfilade_sdk.markup.strict import is_unterminated
+
 _FENCE = re.compile(r"\A\s*```[\w-]*\s*\n?(.*?)\s*```\s*\Z", re.DOTALL)
 _TAIL = re.compile(r"(?:\s|<\|[^|<>]{1,40}\|>|</?s>|</?tool_call>)+\Z")
 _SIGNIFICANT = re.compile(r"[^\W_]|[-.]")
@@ -35,25 +37,6 @@ def mended_object(text: str) -> dict[str, Any] | Literal["cut"] | None:
     if isinstance(relaxed, dict):
         return relaxed
     return _repaired(body)
-
-
-def is_unterminated(text: str) -> bool:
-    """Whether text ends inside a string or bracket of the JSON, or Python literal, that it seems to hold."""
-    depth, quote, escaped, before = 0, "", False, ""
-    for char in text:
-        if quote:
-            if escaped:
-                escaped = False
-            elif char == "\\":
-                escaped = True
-            elif char == quote:
-                quote, before = "", char
-        elif char in "\"'" and before in ("", "{", "[", ",", ":"):
-            quote = char
-        elif not char.isspace():
-            depth += (char in "{[") - (char in "}]")
-            before = char
-    return bool(quote) or depth > 0
 
 
 def _repaired(body: str) -> dict[str, Any] | None:

@@ -1,23 +1,11 @@
 """What is known of one model: where it is, what it can do, how to speak with it."""
 
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from enfilade_sdk.invocation import ModelInfo
-
-Markup = Literal["tagged", "function", "mistral", "python_tag", "sections", "invoke", "fenced", "bare"]
-
-ALL_MARKUPS: Final[tuple[Markup, ...]] = (
-    "tagged",
-    "function",
-    "mistral",
-    "python_tag",
-    "sections",
-    "invoke",
-    "fenced",
-    "bare",
-)
+from enfilade_sdk.markup.kinds import ALL_MARKUPS, Markup
 
 
 class ModelSettings(BaseModel):
@@ -43,8 +31,9 @@ class ModelSettings(BaseModel):
         text_tool_calls: Which markups of a tool call in the text are taken for a call, where the tool was offered and
             the arguments are valid: `tagged` (`<tool_call>{...}</tool_call>` and kin), `function`
             (`<function=name>{...}</function>`), `mistral` (`[TOOL_CALLS] [...]`), `python_tag`, `sections` (the special
-            tokens of DeepSeek and Kimi), `invoke` (`<invoke name="...">`), `fenced` (a code block that ends the reply),
-            `bare` (a reply that is nothing but the call). Empty turns this off.
+            tokens of DeepSeek and Kimi), `invoke` (`<invoke name="...">`, in a namespace too), `fenced` (a code block
+            that ends the reply, as JSON or as Gemma's `tool_code`), `bare` (a reply that is nothing but the call, as
+            JSON or as `[name(key=value)]`). Empty turns this off.
         parameters: Sampling defaults such as `temperature` or `max_tokens`; those of a request win.
         timeout: Seconds to wait for the next piece of an answer (and for a connection, at most 10 of them).
         max_retries: How often the client asks again before the first piece came (HTTP 408, 409, 429, 5xx, no

@@ -8,6 +8,7 @@ _PAIRS = {
     "<thinking>": "</thinking>",
     "<thought>": "</thought>",
     "<reasoning>": "</reasoning>",
+    "<seed:think>": "</seed:think>",
     "[think]": "[/think]",
     "◁think▷": "◁/think▷",
 }

@@ -21,14 +21,18 @@ class FinalAnswer:
         self._trimmer = Trimmer()
         self._object: ObjectText | None = None
         self._begun = turn.begun
-        self._opened = False
+        self._until = turn.until
+        self._held = ""
+        self._opened = bool(turn.until)
         tape.settle(Answer(""))
 
     def quiet(self, tape: Tape) -> Quiet | None:  # noqa: ARG002 - as every part has it
         """Everything goes by, save an object at its start."""
         if self._object is not None and not self._opened:
             return self._object.quiet()
-        return self._trimmer.quiet("") if self._opened else None
+        if not self._opened or self._held:
+            return None
+        return self._trimmer.quiet("<" if self._until else "")
 
     def step(self, tape: Tape) -> Turn | None:
         """Gives out what is there."""
@@ -40,8 +44,22 @@ class FinalAnswer:
             turn = self._open(tape)
             if turn is not None or not self._opened:
                 return turn
-        self._give(tape, tape.take(len(tape.buf)))
+        text = tape.take(len(tape.buf))
+        if self._until:
+            return self._up_to_tag(tape, self._held + text)
+        self._give(tape, text)
         return None
+
+    def _up_to_tag(self, tape: Tape, text: str) -> Turn | None:
+        """Gives the text before the closing tag, and holds what may be the beginning of one."""
+        before, tag, rest = text.partition(self._until)
+        held = 0 if tag or tape.eof else _beginning(before, self._until)
+        self._give(tape, before[: len(before) - held])
+        self._held = before[len(before) - held :]
+        if not tag:
+            return None
+        tape.push_back(rest)
+        return ToDrop()
 
     def _give(self, tape: Tape, text: str) -> None:
         text = self._trimmer.feed(text)
@@ -70,6 +88,12 @@ class FinalAnswer:
             self._opened = True
             self._give(tape, text.text)
         return None
+
+
+def _beginning(text: str, tag: str) -> int:
+    """How many characters at the end of the text may be the beginning of a tag."""
+    at = text.rfind("<")
+    return len(text) - at if at >= 0 and tag.startswith(text[at:]) else 0
 
 
 class NamedAnswer:

@@ -5,7 +5,7 @@ from functools import cache
 
 from enfilade_cot.actions import CUT, given, unreadable
 from enfilade_cot.events import Action
-from enfilade_cot.labels import Hold, Kind
+from enfilade_cot.labels import Hold, Kind, Label
 from enfilade_cot.names import clean, is_final
 from enfilade_cot.object_text import ObjectText, Reading
 from enfilade_cot.quiet import Quiet
@@ -105,6 +105,18 @@ class Candidate:
         label = tape.grammar.match(tape.buf, ink, eof=tape.eof) if breaks else None
         if label is Hold.MORE:
             return None
+        if label is None and not breaks and self._turn.lead.first and tape.buf[ink] == ";":
+            return self._before_another(tape, ink)
+        return self._judged(tape, ink, label, breaks)
+
+    def _before_another(self, tape: Tape, ink: int) -> Turn | None:
+        """Behind a semicolon, as Llama writes several calls."""
+        at = space_end(tape.buf, ink + 1, NEAR)
+        if at == len(tape.buf) and at - ink <= NEAR and not tape.eof:
+            return None
+        return self._confirm(tape) if tape.buf.startswith("{", at) else self._release(tape)
+
+    def _judged(self, tape: Tape, ink: int, label: Label | None, breaks: int) -> Turn:
         kind = label.kind if label else None
         if kind is Kind.OBSERVATION:
             return self._confirm(tape)

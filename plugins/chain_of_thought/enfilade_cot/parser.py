@@ -1,7 +1,7 @@
 """Finds thoughts, actions and the answer in a reply of a model, while it arrives."""
 
-from collections.abc import Collection
-from typing import Protocol
+from collections.abc import Collection, Mapping
+from typing import Any, Protocol
 
 from enfilade_cot.action import ActionHead
 from enfilade_cot.action_input import ActionInput, AwaitInput
@@ -9,11 +9,13 @@ from enfilade_cot.action_line import ActionLine
 from enfilade_cot.answer import FinalAnswer, NamedAnswer
 from enfilade_cot.candidate import Candidate
 from enfilade_cot.drop import Drop, Skip
+from enfilade_cot.elements import Elements
 from enfilade_cot.events import Action, Answer, Dropped, Event, Mark, ParseError, Thought
 from enfilade_cot.fence_text import FenceText
 from enfilade_cot.grammar import grammar_of
 from enfilade_cot.input_text import InputText
 from enfilade_cot.labels import ENGLISH, LabelSet
+from enfilade_cot.marked import Marked
 from enfilade_cot.plain_object import PlainObject
 from enfilade_cot.prose import Prose
 from enfilade_cot.quiet import LOUD, Quiet
@@ -26,9 +28,11 @@ from enfilade_cot.turns import (
     ToAwaitInput,
     ToCandidate,
     ToDrop,
+    ToElements,
     ToFence,
     ToInput,
     ToInputText,
+    ToMarked,
     ToNamedAnswer,
     ToPlainObject,
     ToProse,
@@ -72,7 +76,7 @@ class Parser:
     It never raises, whatever the text; its events, joined, do not depend on how the text is cut into chunks.
 
     Args:
-        tools: The names on the menu; empty when no tool may be called.
+        tools: The names on the menu, perhaps with the schemas of their arguments; empty when no tool may be called.
         labels: The words of the labels.
         max_object: Characters of the longest object, input or code block; at least `MIN_OBJECT`.
         thinking: Whether the reply begins inside a think block, as with models whose prompt ends with `<think>`.
@@ -80,16 +84,16 @@ class Parser:
 
     def __init__(
         self,
-        tools: Collection[str],
+        tools: Collection[str] | Mapping[str, Mapping[str, Any]],
         *,
         labels: LabelSet = ENGLISH,
         max_object: int = MAX_OBJECT,
         thinking: bool = False,
     ) -> None:
-        self._tools = frozenset(tools)
+        self._menu: Mapping[str, Mapping[str, Any]] = tools if isinstance(tools, Mapping) else {n: {} for n in tools}
         self._labels = labels
         grammar = grammar_of(labels)
-        self._tape = Tape(self._tools, grammar, max(MIN_OBJECT, max_object), self._reread)
+        self._tape = Tape(self._menu, grammar, max(MIN_OBJECT, max_object), self._reread)
         self._prose = Prose(self._tape)
         self._state: State = Thinking(self._tape) if thinking else self._prose
         self._over = False
@@ -190,7 +194,7 @@ class Parser:
             tape.fail(UNCLOSED_FENCE, "")
 
     def _reread(self, text: str) -> list[Event]:
-        inner = Parser(self._tools, labels=self._labels, max_object=self._tape.max_object)
+        inner = Parser(self._menu, labels=self._labels, max_object=self._tape.max_object)
         inner._tape.reread = None
         return inner.feed(text) + inner.finish(self._tape.cut)
 
@@ -213,6 +217,10 @@ class Parser:
                 return PlainObject(tape)
             case ToAction():
                 return ActionHead(turn)
+            case ToMarked():
+                return Marked(tape, turn)
+            case ToElements():
+                return Elements(turn)
             case ToActionLine():
                 return ActionLine(turn)
             case ToAwaitInput():

@@ -7,6 +7,7 @@ from enfilade_cot.fences import opening
 from enfilade_cot.grammar import COLONS
 from enfilade_cot.labels import Hold, Kind, Label
 from enfilade_cot.lines import Lines, line_pattern
+from enfilade_cot.marked import ELSEWHERE, FENCED, TOOL_CODE, list_at, opener_at, unfinished_opener
 from enfilade_cot.names import clean
 from enfilade_cot.quiet import quiet_as
 from enfilade_cot.spacing import (
@@ -31,8 +32,10 @@ from enfilade_cot.turns import (
     ToAnswer,
     ToCandidate,
     ToDrop,
+    ToElements,
     ToFence,
     ToInput,
+    ToMarked,
     ToPlainObject,
     ToSkip,
     ToThinking,
@@ -49,6 +52,10 @@ INVENTED = (
 )
 
 _OBJECT_NEXT = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}(?:[{{\[]|`{{3}})")
+_MOST_BEFORE_NAME = 64
+_NAME_LINE = re.compile(
+    rf"{GAP}{{0,8}}(?P<name>[\w.-]{{1,64}})(?:{GAP}{{0,8}}\Z|{GAP}{{0,8}}[{BREAKS}]{SPACE}{{0,8}}(?:(?P<brace>\{{)|\Z))"
+)
 _BOLD = re.compile(r"\*{0,3}")
 _NAME_NEXT = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}`?([\w.-]{{1,64}})`?[\[(]")
 _NAME_MAYBE = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}`?([\w.-]{{0,64}})`?\Z")
@@ -64,9 +71,10 @@ class Prose(Lines):
 
     def __init__(self, tape: Tape) -> None:
         heads = rf"[{{<\[]|`{{3}}|~{{3}}|{tape.grammar.head}"
-        elsewhere = {"<": CLOSE.removeprefix("<"), "{": f"(?={SPACE}{{0,{INDENT_LIMIT}}}[\"'])"}
+        tags = f"(?:{CLOSE.removeprefix('<')}|{ELSEWHERE['<']})"
+        elsewhere = {"<": tags, r"\[": f"(?:{ELSEWHERE['[']})", "{": f"(?={SPACE}{{0,{INDENT_LIMIT}}}[\"'])"}
         pattern = line_pattern(heads, elsewhere | {COLONS: tape.grammar.before_colon})
-        super().__init__(pattern, quiet_as(Thought, f"{BREAKS}{COLONS}{{<"))
+        super().__init__(pattern, quiet_as(Thought, f"{BREAKS}{COLONS}{{<["))
         self._after_label = False
         self._carry = ""
 
@@ -96,24 +104,46 @@ class Prose(Lines):
             lines = BLANK_LINES.match(tape.buf, tape.pos)
             self.say(tape, lines.end() if lines else start + 1)
             return None
+        if first in "<[":
+            marked = self._marked(tape, start, fresh=True)
+            if marked is not None:
+                return marked
         if first in "{[":
             return self._object(tape, start)
         if first in "`~":
             return self._fence(tape)
         return self._tag(tape, start) if first == "<" else self._word(tape)
 
+    def _marked(self, tape: Tape, start: int, *, fresh: bool) -> Turn | Hold | None:
+        """A call in the model's own markup."""
+        if not tape.menu or tape.notes.markup_left <= 0:
+            return None
+        opener = opener_at(tape.buf, start, eof=tape.eof)
+        if opener is None and fresh and lead(tape).first:
+            opener = list_at(tape.buf, start, eof=tape.eof)
+        if opener is None or opener is Hold.MORE:
+            return opener
+        self.say(tape, start)
+        tape.take(start + len(opener.text))
+        return ToMarked(opener, fresh)
+
     def held(self, tape: Tape) -> int:
-        """An unfinished `</think>`, or a brace whose inside is still to come."""
+        """An unfinished `</think>` or markup, or a brace whose inside is still to come."""
         text, end = tape.buf, len(tape.buf)
         brace = text.rfind("{", max(tape.pos, end - INDENT_LIMIT - 1))
         if brace >= 0 and (brace == end - 1 or space_end(text, brace + 1) == end):
             return brace
-        return unfinished(text, tape.pos, closing=True)
+        return min(unfinished(text, tape.pos, closing=True), unfinished_opener(text, tape.pos))
 
     def special(self, tape: Tape, found: re.Match[str]) -> Turn | Hold | None:
         """The end of a think block, an object, or the colon of a label, in the middle of a line."""
         self.say(tape, found.start())
         first = found.group()[0]
+        if first == "[" or (first == "<" and not found.group().startswith("</")):
+            marked = None if tape.before().endswith(("`", '"', "'")) else self._marked(tape, tape.pos, fresh=False)
+            if marked is None:
+                self.say(tape, tape.pos + 1)
+            return marked
         if first == "<":
             if tape.before().endswith("`"):
                 self.say(tape, found.end())
@@ -148,6 +178,9 @@ class Prose(Lines):
             return self._plain(tape)
         fence, end = found
         standing = lead(tape)
+        if fence.info == TOOL_CODE and tape.menu and tape.notes.markup_left > 0:
+            opener = tape.take(end)
+            return ToMarked(FENCED, fresh=True, fence=ToFence(fence, opener, standing, peek=False))
         peek = tape.offset >= tape.guard
         return ToFence(fence, tape.take(end), standing, peek)
 
@@ -159,7 +192,14 @@ class Prose(Lines):
         if found["close"]:
             self._close_thinking(tape, found.end())
             return None
+        if found["answer"]:
+            tape.take(found.end())
+            return ToAnswer(until="</final_answer>")
+        if found["action"] and not tape.tools:
+            return self._plain(tape)
         raw = tape.take(found.end())
+        if found["action"]:
+            return ToElements(raw)
         return ToThinking() if found["open"] else ToAction(raw)
 
     def _close_thinking(self, tape: Tape, end: int) -> None:
@@ -174,10 +214,26 @@ class Prose(Lines):
         label = tape.grammar.match(tape.buf, tape.pos, eof=tape.eof)
         if label is Hold.MORE:
             return label
+        if label is None and tape.offset <= _MOST_BEFORE_NAME and tape.menu:
+            return self._name_line(tape)
         if label is None or self._is_code(tape, label):
             return self._plain(tape)
         tape.notes.indent = max(tape.notes.indent, width(label.indent))
         return self._label(tape, label)
+
+    def _name_line(self, tape: Tape) -> Turn | Hold | None:
+        """A reply that is the name of a tool on a line of its own, and its input as an object, as of GLM."""
+        found = _NAME_LINE.match(tape.buf, tape.pos)
+        if found is None or not lead(tape).first or tape.notes.thought_label:
+            return self._plain(tape)
+        name, object_follows = found["name"], found["brace"] is not None
+        if object_follows and name in tape.tools:
+            return ToInput(Draft(name, tape.take(found.end() - 1)))
+        if tape.eof or object_follows:
+            return self._plain(tape)
+        whole = found.end() > found.end("name")
+        may_be = name in tape.tools if whole else any(tool.startswith(name) for tool in tape.tools)
+        return Hold.MORE if may_be else self._plain(tape)
 
     def _is_code(self, tape: Tape, label: Label) -> bool:
         """Whether the line is in a code block made by indentation: further in than any label, after an empty line."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from enfilade_cot.calls import tool_calls
-from enfilade_cot.events import ParseError
+from enfilade_cot.events import Action, Answer, ParseError
 from enfilade_cot.labels import ANSWERING, CHINESE, ENGLISH
 from enfilade_cot.parameters import PARAMETERS
 from enfilade_cot.parser import Parser
@@ -104,17 +104,28 @@ class _ChainOfThoughtRun:
         cut = self._result.finish_reason == "length"
         for message in reply.take(parser.finish(cut), labelled=parser.labelled):
             yield message
+        for message in self._read_reasoning(cut=cut):
+            yield message
         self._settle(round_, thought_cut=cut and (parser.labelled or bool(self._scratchpad.text)))
         yield self._closed(thought)
         if reply.error is not None:
             yield _format_error(reply.error, log)
 
-    def _parser(self) -> Parser:
+    def _read_reasoning(self, *, cut: bool) -> list[ToolInvokeMessage]:
+        """A reply that is all reasoning was perhaps never closed: its last action or answer counts after all."""
+        reply, reasoning = self._reply, self._result.message.reasoning
+        if cut or not reasoning or not self._is_mute:
+            return []
+        parser = self._parser(thinking=True)
+        events = [*parser.feed(reasoning), *parser.finish()]
+        return list(reply.take([e for e in events if isinstance(e, Action | Answer | ParseError)], labelled=True))
+
+    def _parser(self, *, thinking: bool = False) -> Parser:
         labels = ENGLISH + CHINESE if self._params["chinese_labels"] else ENGLISH
         if not self._menu:
             labels = ANSWERING
-        names = [tool.name for tool in self._menu]
-        return Parser(names, labels=labels, thinking=self._params["starts_thinking"])
+        menu = {tool.name: tool.parameters for tool in self._menu}
+        return Parser(menu, labels=labels, thinking=thinking or self._params["starts_thinking"])
 
     def _call(self, round_: Round) -> ModelCall:
         info = self._session.model.info
@@ -141,6 +152,12 @@ class _ChainOfThoughtRun:
         message = self._result.message.model_copy(update={"tool_calls": self._calls})
         closed = close_thought(thought, replace(self._result, message=message))
         return finish_log(closed, metadata=self._reply.noted)
+
+    @property
+    def _is_mute(self) -> bool:
+        reply = self._reply
+        silent = not (reply.actions or reply.error or reply.began_answer or reply.thought)
+        return silent and not self._result.message.tool_calls
 
     def _is_empty(self) -> bool:
         """Whether there is nothing to go on with; a thought will do, unless an empty answer follows it."""

@@ -10,10 +10,18 @@ _THINK = sequence(word("think"), maybe(word("ing")))
 _CLOSE = sequence(word("</"), _THINK, _END)
 _OPEN = sequence(word("<"), _THINK, _END)
 _CALL = sequence(word("<"), choice(word("tool"), word("function")), word("_call"), chars("s", 0, 1), _END)
-_HEAD = choice(named("open", _OPEN), named("close", _CLOSE), named("call", _CALL))
+_ANSWER = sequence(word("<final_answer>"))
+_ACTION = sequence(word("<"), choice(word("action"), word("tool")), word(">"))
+_HEAD = choice(
+    named("open", _OPEN),
+    named("close", _CLOSE),
+    named("call", _CALL),
+    named("answer", _ANSWER),
+    named("action", _ACTION),
+)
 
 HEAD = re.compile(_HEAD.whole, re.IGNORECASE)
-"""A tag that means something at the start of a line: `open`, `close` (of a think block) or `call`."""
+"""A tag that means something at the start of a line: `open`, `close` (of a think block), `call`, `answer`, `action`."""
 
 HEAD_START = re.compile(without_names(_HEAD.start), re.IGNORECASE)
 """A beginning of one, at the end of the text."""

@@ -1,8 +1,9 @@
 """The reply as it arrives: what is still to be read, what was made of the rest."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from enfilade_cot.events import Action, Answer, Dropped, Event, ParseError, Thought
 from enfilade_cot.grammar import COLONS, Grammar
@@ -35,6 +36,7 @@ class Notes:
         none_named: Whether the last action was "none", whose input and result count for nothing.
         suspect: A label in the middle of a line, with an object behind it.
         fenced_label: Whether a label stands in the code block that is still open.
+        markup_left: How many more long blocks of markup may turn out to be none before markup is not looked for.
         fallback: An action that counts if the reply ends without any other and without an answer.
     """
 
@@ -46,13 +48,14 @@ class Notes:
     suspect: str = ""
     fenced_label: bool = False
     fallback: tuple[Action, ...] = ()
+    markup_left: int = 8
 
 
 class Tape:
     """The text, a place in it, and the events.
 
     Args:
-        tools: The names on the menu.
+        menu: The tools that may be called, with the schemas of their arguments.
         grammar: Finds labels.
         max_object: Characters of the longest object, fence or input that is held.
         reread: Parses a text by itself; None in a parser that does so for another.
@@ -69,12 +72,13 @@ class Tape:
 
     def __init__(
         self,
-        tools: frozenset[str],
+        menu: Mapping[str, Mapping[str, Any]],
         grammar: Grammar,
         max_object: int,
         reread: Callable[[str], list[Event]] | None,
     ) -> None:
-        self.tools = tools
+        self.menu = menu
+        self.tools = frozenset(menu)
         self.grammar = grammar
         self.max_object = max_object
         self.reread = reread

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from enfilade_cot.events import Json
 from enfilade_cot.labels import Label
+from enfilade_sdk.markup.kinds import Opener
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,22 @@ class ToAction:
 
 
 @dataclass(frozen=True, slots=True)
+class ToMarked:
+    """A call in the model's own markup, behind its opener; `fresh`: at the start of a line."""
+
+    opener: Opener
+    fresh: bool
+    fence: ToFence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToElements:
+    """What follows the tag `<action>` or `<tool>`."""
+
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToActionLine:
     """A line that names an action; `raw` is what stood before it."""
 
@@ -135,9 +152,10 @@ class ToInputText:
 
 @dataclass(frozen=True, slots=True)
 class ToAnswer:
-    """What follows the label of the final answer (`begun` is markup that stood before it)."""
+    """What follows the label of the final answer (`begun` is markup that stood before it), up to the tag `until`."""
 
     begun: str = ""
+    until: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +181,8 @@ Turn = (
     | ToCandidate
     | ToPlainObject
     | ToAction
+    | ToMarked
+    | ToElements
     | ToActionLine
     | ToAwaitInput
     | ToInput

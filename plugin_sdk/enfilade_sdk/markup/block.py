@@ -1,47 +1,21 @@
 """A stretch of reply that has begun like a tool call, while it can still become one."""
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
-from enfilade.models.markup_calls import CALL_KEYS, MarkedCall, Menu, marked_calls, token
-from enfilade.models.repair import is_unterminated
-from enfilade.models.settings import Markup
+from enfilade_sdk.markup.calls import CALL_KEYS, MarkedCall, Menu, marked_calls
+from enfilade_sdk.markup.kinds import NAMESPACES, Markup, Opener
+from enfilade_sdk.markup.strict import is_unterminated
 
 HOLD_LIMIT: Final = 2**18
 """Characters of a block that are held back; a longer one is text."""
 
 _HEAD = 512
 _MAX_CLOSINGS = 8
-_TAGS = ("tool_call", "tool_calls", "toolcall", "function_call", "functioncall", "tool_use")
-
-
-class Opener(NamedTuple):
-    """How a block begins and ends; one without an end goes on to the end of the reply."""
-
-    text: str
-    kind: Markup
-    end: str = ""
-    inside: bool = False  # whether the opener itself belongs to what is read
-
-
-OPENERS: Final = (
-    *(Opener(f"<{tag}>", "tagged", f"</{tag}>") for tag in _TAGS),
-    Opener("<function=", "function", "</function>", inside=True),
-    Opener("[TOOL_CALLS]", "mistral"),
-    Opener("<|python_tag|>", "python_tag"),
-    Opener(token("tool calls begin"), "sections", token("tool calls end")),
-    Opener(token("tool call begin"), "sections", token("tool call end")),
-    Opener("<|tool_calls_section_begin|>", "sections", "<|tool_calls_section_end|>"),
-    Opener("<|tool_call_begin|>", "sections", "<|tool_call_end|>"),
-    Opener("<function_calls>", "invoke", "</function_calls>"),
-    Opener("<invoke ", "invoke", "</invoke>", inside=True),
-    Opener("```", "fenced", "```"),
-    Opener("{", "bare", inside=True),
-    Opener("[", "bare", inside=True),
-)
-
+_CODE = "tool_code"
 _FENCE_WORDS = ("", "json", "tool_call", "tool_calls", "tool", "tool_code", "function_call", "xml")
-_STARTS = ("<function=", "<invoke ", "<tool_call>")
+_NAMED_STARTS = ("<name>", "<tool_name>", "<tool>", "<function>")
+_STARTS = ("<function=", "<invoke ", "<invoke>", "<tool_call>", *_NAMED_STARTS)
 _FIRST_KEY = re.compile(r'\s*(?:\[\s*)?(?:\{\s*(?:"([^"\\]*)("?))?)?')
 _FIRST_NAME = re.compile(r'\s*(?:\[\s*)?\{\s*"(?:name|tool|tool_name|function)"\s*:\s*"([^"\\]*)("?)')
 _WORD = re.compile(r"[\w.-]*")
@@ -147,12 +121,15 @@ def _may_become(kind: Markup, head: str, menu: Menu) -> bool:
     if kind == "fenced":
         word, line_end, body = head.partition("\n")
         if line_end:
-            return word.strip() in _FENCE_WORDS and _value_start(body, menu)
+            allowed = word.strip() in _FENCE_WORDS
+            return allowed and (
+                _value_start(body, menu) or (word.strip() == _CODE and _python_start(body, menu, printed=True))
+            )
         return any(known.startswith(word.strip()) for known in _FENCE_WORDS)
     if kind == "bare":
-        return _json_start(head, menu)
+        return _json_start(head, menu) or _python_start(head, menu)
     if kind == "function":
-        return _name_start(head.removeprefix("<function="), menu, ends=">")
+        return _name_start(head.removeprefix("<function="), menu, ends=">{")
     if kind == "invoke":
         return _invoke_start(head, menu)
     if kind == "sections":
@@ -163,6 +140,7 @@ def _may_become(kind: Markup, head: str, menu: Menu) -> bool:
         or (kind == "tagged" and _agree(body, "```"))
         or _value_start(body, menu)
         or _name_start(body, menu, ends=" \r\n<{[")
+        or _python_start(body, menu)
     )
 
 
@@ -174,10 +152,33 @@ def _value_start(head: str, menu: Menu) -> bool:
 
 
 def _invoke_start(head: str, menu: Menu) -> bool:
-    body, literal = head.lstrip(), '<invoke name="'
-    if len(body) <= len(literal):
-        return _agree(body, literal)
-    return body.startswith(literal) and _name_start(body[len(literal) :], menu, ends='"')
+    body = head.lstrip()
+    for space in ("", *NAMESPACES):
+        for start, ends in ((f'<{space}invoke name="', '"'), (f"<{space}invoke>", "")):
+            if len(body) <= len(start) and _agree(body, start):
+                return True
+            if body.startswith(start):
+                return not ends or _name_start(body[len(start) :], menu, ends=ends)
+    return False
+
+
+def _python_start(head: str, menu: Menu, *, printed: bool = False) -> bool:
+    """Whether a call in Python may begin, in a list or by itself, or in `print(...)`."""
+    body = head.lstrip()
+    body = body.removeprefix("[").lstrip()
+    if printed:
+        body = body.removeprefix("print(")
+    found = _WORD.match(body)
+    word = found[0] if found else ""
+    if len(word) < len(body):
+        return body[len(word)] == "(" and _is_on(menu, word.removesuffix(".call"), whole=True)
+    methods = [f"{known}.call" for known in menu]
+    bare = word.removeprefix("functions.")
+    return (
+        any(method.startswith(bare) for method in methods)
+        or "functions.".startswith(word)
+        or (printed and "print(".startswith(word))
+    )
 
 
 def _agree(text: str, start: str) -> bool:

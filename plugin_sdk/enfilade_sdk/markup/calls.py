@@ -5,7 +5,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from enfilade.models.arguments import parse_object
+from enfilade_sdk.markup.elements import (
+    KEYED,
+    NAMED_PARAMETER,
+    PARAMETER,
+    named_elements,
+    typed,
+    without_namespaces,
+)
+from enfilade_sdk.markup.kinds import token
+from enfilade_sdk.markup.pythonic import python_calls
+from enfilade_sdk.markup.strict import parse_object
 
 Menu = Mapping[str, Mapping[str, Any]]
 """The tools that may be called: name to the JSON Schema of the arguments (empty when it is not known)."""
@@ -17,17 +27,13 @@ CALL_KEYS = frozenset({*NAME_KEYS, *_ARGUMENT_KEYS, *_OUTER_KEYS, "type", "id"})
 
 _BETWEEN = re.compile(r"(?:[\s,;]|</?(?:tool_call|tool_calls|function_call)>|<\|[a-z_]{1,20}\|>|</?s>)*", re.IGNORECASE)
 _FENCED = re.compile(r"\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
-_FUNCTION = re.compile(r"<function=([^>\s]+)>(.*?)(?:</function>|(?=<function=)|\Z)", re.DOTALL)
-_PARAMETER = re.compile(r"<parameter=([^>\s]+)>(.*?)(?:</parameter>|(?=<parameter=)|\Z)", re.DOTALL)
+_FUNCTION = re.compile(r"<function=([^>\s{]+)>?(.*?)(?:</function>|(?=<function=)|\Z)", re.DOTALL)
 _INVOKE = re.compile(r'<invoke\s+name="([^"]+)"\s*>(.*?)(?:</invoke>|\Z)', re.DOTALL)
-_INVOKE_PARAMETER = re.compile(r'<parameter\s+name="([^"]+)"[^>]*>(.*?)(?:</parameter>|\Z)', re.DOTALL)
-_KEYED = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
+_OLD_INVOKE = re.compile(r"<invoke>(.*?)</invoke>", re.DOTALL)
+_MISTRAL = "[TOOL_CALLS]"
+_PYTHON = re.compile(r"[\w.]+\(")
+_MISTRAL_NAMED = re.compile(r"\s*([\w.-]+)\s*(?:\[CALL_ID\]\s*[\w-]*\s*)?(?:\[ARGS\])?\s*(?=\{)")
 _NAMED = re.compile(r"\s*([\w.-]+)\s*(?:\[ARGS\])?\s*(.*)", re.DOTALL)
-
-
-def token(words: str) -> str:
-    """A special token as DeepSeek writes them: full-width bars around words joined by low blocks."""
-    return "<\uff5c" + words.replace(" ", "\u2581") + "\uff5c>"
 
 
 _SECTION = re.compile(
@@ -51,7 +57,7 @@ def marked_calls(kind: str, body: str, menu: Menu) -> list[MarkedCall] | None:
     """The calls a block holds; None unless it holds nothing but calls of tools on the menu with valid arguments.
 
     Args:
-        kind: The block's kind, see `enfilade.models.block`.
+        kind: The block's kind, see `enfilade_sdk.markup.kinds`.
         body: What stands between its markers.
         menu: The tools that may be called.
     """
@@ -74,15 +80,45 @@ def _checked(name: Any, arguments: Any, menu: Menu) -> MarkedCall:
 
 
 def _read(kind: str, body: str, menu: Menu) -> Iterator[tuple[Any, Any]]:
-    if kind == "function":
-        return _all(_FUNCTION, body, lambda name, inner: _function_arguments(inner, menu.get(name, {})))
-    if kind == "invoke":
-        return _all(_INVOKE, body, lambda name, inner: _typed(_INVOKE_PARAMETER, inner, menu.get(name, {})))
-    if kind == "sections":
-        return _sections(body)
-    if kind in ("fenced", "bare"):
-        return _json_calls(body, strict=True)
-    return _tagged(body, menu)
+    match kind:
+        case "function":
+            return _all(_FUNCTION, body, lambda name, inner: _function_arguments(inner, menu.get(name, {})))
+        case "invoke":
+            return _invoked(without_namespaces(body), menu)
+        case "sections":
+            return _sections(body)
+        case "mistral":
+            return _mistral(body, menu)
+        case "fenced" | "bare":
+            start = body[_after(body, 0) :]
+            is_json = start.startswith("{") or (start.startswith("[") and start[1:].lstrip()[:1] in ("{", "[", "]"))
+            return _json_calls(body, strict=True) if is_json else _other_block(body, menu)
+        case _:
+            return _tagged(body, menu)
+
+
+def _other_block(body: str, menu: Menu) -> Iterator[tuple[Any, Any]]:
+    return _tagged(body, menu) if body.lstrip().startswith("<") else python_calls(body, menu, printed=True)
+
+
+def _invoked(body: str, menu: Menu) -> Iterator[tuple[Any, Any]]:
+    if _OLD_INVOKE.search(body):
+        if _OLD_INVOKE.sub("", body).strip():
+            raise ValueError("text between the calls")
+        for found in _OLD_INVOKE.finditer(body):
+            yield named_elements(found[1], menu)
+        return
+    yield from _all(_INVOKE, body, lambda name, inner: typed(NAMED_PARAMETER, inner, menu.get(name, {})))
+
+
+def _mistral(body: str, menu: Menu) -> Iterator[tuple[Any, Any]]:
+    """A list of calls as JSON, or names and arguments in turn, each perhaps behind the marker once more."""
+    for part in body.split(_MISTRAL):
+        named = _MISTRAL_NAMED.match(part)
+        if named is None:
+            yield from _tagged(part, menu)
+        else:
+            yield named[1], _only_object(part[named.end() :])
 
 
 def _tagged(body: str, menu: Menu) -> Iterator[tuple[Any, Any]]:
@@ -94,6 +130,10 @@ def _tagged(body: str, menu: Menu) -> Iterator[tuple[Any, Any]]:
         return _read("function", inner, menu)
     if inner.startswith("<invoke"):
         return _read("invoke", inner, menu)
+    if inner.startswith("<"):
+        return iter([named_elements(inner, menu)])
+    if _PYTHON.match(inner):
+        return python_calls(inner, menu)
     return _named(inner, menu)
 
 
@@ -104,7 +144,7 @@ def _named(body: str, menu: Menu) -> Iterator[tuple[Any, Any]]:
         raise ValueError("no name")
     name, rest = found[1], found[2].strip()
     if not rest or rest.startswith("<arg_key>"):
-        yield name, _typed(_KEYED, rest, menu.get(name, {}))
+        yield name, typed(KEYED, rest, menu.get(name, {}))
     else:
         yield name, _only_object(rest)
 
@@ -137,26 +177,7 @@ def _all(pattern: re.Pattern[str], body: str, arguments: Any) -> Iterator[tuple[
 
 def _function_arguments(inner: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     body = inner.strip()
-    return _only_object(body) if body.startswith("{") else _typed(_PARAMETER, body, schema)
-
-
-def _typed(pattern: re.Pattern[str], body: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments written as elements: text where the schema takes text, else JSON where it is JSON."""
-    if pattern.sub("", body).strip():
-        raise ValueError("text between the arguments")
-    properties = schema.get("properties")
-    known = properties if isinstance(properties, dict) else {}
-    return {found[1].strip(): _value(found[2], known.get(found[1].strip())) for found in pattern.finditer(body)}
-
-
-def _value(text: str, schema: Any) -> Any:
-    plain = text.removeprefix("\n").removesuffix("\n")
-    if isinstance(schema, dict) and schema.get("type") == "string":
-        return plain
-    try:
-        return json.loads(plain)
-    except (ValueError, RecursionError):
-        return plain
+    return _only_object(body) if body.startswith("{") else typed(PARAMETER, body, schema)
 
 
 def _json_calls(text: str, *, strict: bool) -> Iterator[tuple[Any, Any]]:

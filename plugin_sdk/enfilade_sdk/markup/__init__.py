@@ -1,0 +1,1 @@
+"""Tool calls that models write into their text, in the markup they were trained on."""
