@@ -40,7 +40,12 @@ def opened(file: Path) -> Index:
 @asynccontextmanager
 async def retriever(file: Path, settings: KnowledgeSettings = DEFAULT) -> AsyncIterator[Retriever]:
     """The retriever of a knowledge base."""
-    made = retriever_of(opened(file), settings)
+    index = opened(file)
+    try:
+        made = retriever_of(index, settings)
+    except BaseException:
+        index.close()
+        raise
     try:
         yield made
     finally:

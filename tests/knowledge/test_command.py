@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.knowledge.bases import content
+from tests.knowledge.embedding_server import embedding_server
 from tests.support.enfilade_command import Enfilade
 from tests.support.terminal import terminal
 
@@ -161,6 +162,29 @@ async def test_the_configuration_says_where_and_how(enfilade: Enfilade) -> None:
     enfilade.write("enfilade.toml", '[knowledge.docs]\nretriever = "vectors"\n')
     done = await enfilade("knowledge", "list")
     assert "knowledge.docs: retriever = 'vectors' needs an endpoint" in done.err
+
+
+async def test_vectors_of_an_endpoint_serve_the_commands_and_the_agent(enfilade: Enfilade) -> None:
+    with embedding_server() as server:
+        enfilade.write(
+            "enfilade.toml",
+            f'[knowledge.docs.embedding]\nmodel = "near"\nbase_url = "{server.base_url}"\napi_key_env = "MY_KEY"\n',
+        )
+        missing = await enfilade("knowledge", "add", "docs", "docs", "--json")
+        assert error(missing.text)["details"] == {"reason": "embedding"}
+        assert "the environment variable MY_KEY, which should hold the embedding endpoint's" in missing.err
+        enfilade.environment["MY_KEY"] = "key-1234567"
+        assert (await enfilade("knowledge", "add", "docs", "docs")).code == 0
+        searched = await enfilade("knowledge", "search", "docs", "How much money does a beast cost?")
+        assert searched.text.startswith("[1] docs/guide.md, Harbour guide > Mooring")
+        answered = await enfilade("run", "How much money does it cost?", "-t", "knowledge:docs")
+        assert "The mooring fee is 14 pounds a night." in answered.text
+        assert server.texts[-1] == "How much money does it cost"
+    assert "hybrid" in (await enfilade("knowledge", "list")).text
+    alone = await enfilade("knowledge", "search", "docs", "dogs")
+    assert alone.text.startswith("[1] docs/rules.pdf, page 1")
+    assert "warning: a search goes on without one of its ways: the embedding endpoint" in alone.err
+    assert "key-1234567" not in alone.err + alone.text
 
 
 @contextmanager

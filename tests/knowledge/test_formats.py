@@ -1,6 +1,7 @@
 """From files to blocks, and what is said of files that cannot be read."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,24 @@ def test_html_is_read_as_it_is_seen() -> None:
         Block("- open daily", "Harbour > Staff"),
         Block("  a = 1\n    b = 2", "Harbour > Staff"),
     ]
+
+
+def test_the_title_of_a_page_stands_for_its_first_heading() -> None:
+    assert read(b"<title>Fees &amp; Rules</title><p>a<h2>Dogs</h2><p>b", "a.html") == [
+        Block("a", "Fees & Rules"),
+        Block("b", "Fees & Rules > Dogs"),
+    ]
+    assert read(b"<title>Site</title><h1>Fees</h1><p>a", "a.html") == [Block("a", "Fees")]
+    assert fault(b"<title>Site</title>", "a.html") == "a.html has no text"
+
+
+@pytest.mark.parametrize(("name", "library", "what"), [("a.html", "lxml", "HTML"), ("a.pdf", "pypdf", "PDF")])
+def test_a_library_that_is_not_installed_is_told(
+    monkeypatch: pytest.MonkeyPatch, name: str, library: str, what: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    said = fault(pdf_of("x") if what == "PDF" else b"<p>x", name)
+    assert said == f"{name}: reading {what} needs: pip install 'enfilade[knowledge]'"
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,14 @@ async def test_frequent_words_help_to_order_what_rare_ones_find(
     assert len(await found(tmp_path / "docs.db", "harbour tables", 50)) == 21
 
 
+async def test_one_text_in_several_documents_is_found_once(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.md").write_text(f"The same words.\n\n# Other\n\nWords of {name}.\n")
+    await added(tmp_path / "docs.db", tmp_path)
+    texts = [passage.text for passage in await found(tmp_path / "docs.db", "words", 4)]
+    assert sorted(texts) == ["The same words.", "Words of a.", "Words of b.", "Words of c."]
+
+
 async def test_what_is_added_while_it_is_open_is_found(base: Path) -> None:
     retriever = WordRetriever(opened(base))
     assert await retriever.retrieve("walrus", 5) == []

@@ -172,6 +172,15 @@ async def test_an_answer_of_another_form_is_told(base: Path, server: EmbeddingSe
         await added(base, base.parent / "0.txt", settings=at(server))
 
 
+async def test_an_answer_without_end_is_not_read(
+    base: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "_MOST_BYTES", 1000)
+    server.body = b" " * 100_000
+    with pytest.raises(KnowledgeError, match="its answer has more than 1,000 bytes; make batch smaller"):
+        await added(base, base.parent / "0.txt", settings=at(server))
+
+
 async def test_vectors_of_another_length_are_told(base: Path, server: EmbeddingServer) -> None:
     await added(base, base.parent, settings=at(server))
     server.body = b'{"data": [{"index": 0, "embedding": [1, 2]}]}'
@@ -192,3 +201,12 @@ def test_settings_that_do_not_fit_together_are_told() -> None:
     with pytest.raises(ValidationError, match="must start with http:// or https:// and name a host"):
         EmbeddingSettings(model="m", base_url="ftp://x")
     assert EmbeddingSettings(model="m", base_url="http://x/v1/embeddings/").base_url == "http://x/v1"
+
+
+async def test_numpy_that_is_not_installed_is_told(
+    base: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await added(base, base.parent, settings=at(server))
+    monkeypatch.setattr("enfilade.tools.knowledge.vectors.find_spec", lambda _name: None)
+    with pytest.raises(KnowledgeError, match=r"searching by vectors needs: pip install 'enfilade\[embeddings\]'"):
+        await found(base, "fee", settings=at(server))

@@ -29,8 +29,14 @@ class Outline:
         self._path: list[tuple[int, str]] = []
         self._is_bare = False
 
+    def title(self, text: str) -> None:
+        """Says what the document is called; that stands for a heading of the outermost level until there is one."""
+        title = " ".join(text.split())
+        if title and not self._path:
+            self._path.append((1, title))
+
     def heading(self, level: int, text: str) -> None:
-        """Begins a section of a level; 1 is the outermost of a document, 0 its title."""
+        """Begins a section of a level; 1 is the outermost."""
         title = " ".join(text.split())
         if not title:
             return
@@ -38,8 +44,7 @@ class Outline:
             self._keep_bare()
         while self._path and self._path[-1][0] >= level:
             self._path.pop()
-        if not self._path or self._path[-1][1] != title:
-            self._path.append((level, title))
+        self._path.append((level, title))
         self._is_bare = True
 
     def text(self, text: str, page: int | None = None) -> None:

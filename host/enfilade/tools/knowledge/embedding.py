@@ -1,6 +1,7 @@
 """Texts to vectors, by an OpenAI-compatible endpoint."""
 
 import asyncio
+import json
 from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ _TRIES = 3
 _PAUSE = 0.5
 _RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 _MOST_WORDS = 300
+_MOST_BYTES = 256 * 1024 * 1024
 
 
 class Embedder:
@@ -71,17 +73,28 @@ class Embedder:
                 settings.base_url, headers=settings.headers(), read_seconds=settings.timeout
             )
         try:
-            async with asyncio.timeout(settings.timeout):
-                response = await self._client.post(f"{settings.base_url}/embeddings", json=body)
+            async with (
+                asyncio.timeout(settings.timeout),
+                self._client.stream("POST", f"{settings.base_url}/embeddings", json=body) as response,
+            ):
+                data = await self._content(response)
         except TimeoutError:
             raise self._failed(f"no answer within {settings.timeout:g} s") from None
         except httpx2.HTTPError as error:
             words = f"{type(error).__name__}: {error}".removesuffix(": ")
             raise self._failed(f"it could not be reached: {words}; is it up, and its address right?") from None
         try:
-            return response.status_code, response.json()
-        except ValueError:
-            return response.status_code, response.text
+            return response.status_code, json.loads(data)
+        except (ValueError, RecursionError):
+            return response.status_code, data.decode("utf-8", "replace")
+
+    async def _content(self, response: "httpx2.Response") -> bytes:
+        data = bytearray()
+        async for piece in response.aiter_bytes():
+            data += piece
+            if len(data) > _MOST_BYTES:
+                raise self._failed(f"its answer has more than {_MOST_BYTES:,} bytes; make batch smaller")
+        return bytes(data)
 
     def _read(self, answer: Any, count: int) -> list[bytes]:
         """The vectors of an answer, in the order of the texts."""

@@ -5,13 +5,17 @@ from collections.abc import Sequence
 from enfilade.tools.knowledge.index import Index
 from enfilade.tools.knowledge.retriever import Passage
 
+DEEPER = 2
+"""How many times more parts than are wanted are to be found for `passages_of`, since some may be alike."""
 
-def passages_of(index: Index, found: Sequence[tuple[int, float]]) -> list[Passage]:
-    """The passages of parts, in their order; a part that is gone is left out.
+
+def passages_of(index: Index, found: Sequence[tuple[int, float]], limit: int) -> list[Passage]:
+    """The passages of parts, in their order; of those with one and the same text only the first.
 
     Args:
         index: The knowledge base.
         found: Number and score of each part.
+        limit: How many, at most.
     """
     marks = ", ".join("?" * len(found))
     rows = index.rows(
@@ -23,4 +27,8 @@ def passages_of(index: Index, found: Sequence[tuple[int, float]]) -> list[Passag
         row[0]: Passage(str(row[0]), row[1], row[2], position=row[3], heading=row[4], page=row[5], path=row[6])
         for row in rows
     }
-    return [by_number[number].scored(score) for number, score in found if number in by_number]
+    kept: dict[str, Passage] = {}
+    for number, score in found:
+        if number in by_number:
+            kept.setdefault(by_number[number].text, by_number[number].scored(score))
+    return list(kept.values())[:limit]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from enfilade.tools.knowledge.embedding import Embedder
 from enfilade.tools.knowledge.failure import KnowledgeError, Reason
 from enfilade.tools.knowledge.index import Index
-from enfilade.tools.knowledge.passages import passages_of
+from enfilade.tools.knowledge.passages import DEEPER, passages_of
 from enfilade.tools.knowledge.retriever import Passage
 
 if TYPE_CHECKING:
@@ -62,10 +62,10 @@ class VectorRetriever:
             if asked.shape[0] != self._matrix.shape[1]:
                 raise self._other(f"vectors of {self._matrix.shape[1]} numbers, not of {asked.shape[0]}")
             scores = self._matrix @ asked
-            count = min(limit, len(scores))
+            count = min(limit * DEEPER, len(scores))
             best = np.argpartition(-scores, count - 1)[:count]
             ordered = best[np.lexsort((best, -scores[best]))]
-            return passages_of(self._index, [(self._numbers[at], float(scores[at])) for at in ordered])
+            return passages_of(self._index, [(self._numbers[at], float(scores[at])) for at in ordered], limit)
 
     def _refresh(self) -> None:
         """Reads the vectors, where others may be there than before."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from enfilade.tools.knowledge.index import Index
-from enfilade.tools.knowledge.passages import passages_of
+from enfilade.tools.knowledge.passages import DEEPER, passages_of
 from enfilade.tools.knowledge.retriever import Passage
 from enfilade.tools.knowledge.segmentation import terms_of
 
@@ -42,8 +42,8 @@ class WordRetriever:
             if not expression:
                 return []
             statement = f"SELECT rowid, -{_SCORE} AS score FROM words WHERE words MATCH ? ORDER BY score DESC LIMIT ?"  # noqa: S608
-            found = self._index.rows(statement, (expression, limit))
-            return passages_of(self._index, found)
+            found = self._index.rows(statement, (expression, limit * DEEPER))
+            return passages_of(self._index, found, limit)
 
     def _expression(self, query: str) -> str:
         """The query in the language of the index: parts with one of the rare terms, in the order that all terms make.

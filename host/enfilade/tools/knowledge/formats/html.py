@@ -75,7 +75,10 @@ class _Page:
             self._unseen = max(0, self._unseen - 1)
         elif tag == self._heading:
             title, self._text, self._heading = "".join(self._text), [], None
-            self.outline.heading(_HEADINGS[tag], title)
+            if tag == "title":
+                self.outline.title(title)
+            else:
+                self.outline.heading(_HEADINGS[tag], title)
         elif tag in _BREAKS:
             self._flush()
             self._verbatim -= tag == "pre" and self._verbatim > 0
