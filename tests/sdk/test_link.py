@@ -95,7 +95,7 @@ def test_blocks_arrive_whole_and_in_order_however_they_are_cut(
     at = number = 0
     while at < len(data):
         size = cuts[number % len(cuts)]
-        link.data_received(data[at : at + size])
+        link.feed(data[at : at + size])
         at, number = at + size, number + 1
     assert got == blocks
 

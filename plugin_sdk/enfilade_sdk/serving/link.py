@@ -18,6 +18,9 @@ WINDOW = 256 * 1024
 AT_ONCE = 16
 """Frames that a reader may have in one turn of the loop, which others wait for."""
 
+ROOM = 64 * 1024
+"""Bytes that are read from the socket at once."""
+
 FRAME_LIMIT = "a frame is within the limit"
 
 HEADER = Struct(">IIB")
@@ -86,13 +89,14 @@ class LinkOwner(Protocol):
         ...
 
 
-class Link(asyncio.Protocol):
+class Link(asyncio.BufferedProtocol):
     """One socket. What is sent in one turn of the loop leaves in one write."""
 
     def __init__(self, owner: LinkOwner, limit: int) -> None:
         self._owner = owner
         self._limit = limit
         self._transport: asyncio.Transport | None = None
+        self._room = bytearray(ROOM)
         self._unread = bytearray()
         self._unsent: list[bytes] = []
         self._full: asyncio.Future[None] | None = None
@@ -130,24 +134,41 @@ class Link(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
-    def data_received(self, data: bytes) -> None:
-        """asyncio's: bytes came."""
-        unread = self._unread
-        unread += data
-        at, size = 0, len(unread)
+    def get_buffer(self, _sizehint: int) -> bytearray:
+        """asyncio's: where to read to."""
+        return self._room
+
+    def buffer_updated(self, size: int) -> None:
+        """asyncio's: so many bytes came."""
+        self.feed(bytes(memoryview(self._room)[:size]))
+
+    def feed(self, data: bytes) -> None:
+        """Takes the next bytes."""
+        if self._unread:
+            self._unread += data
+            used = self._blocks(self._unread)
+            del self._unread[:used]
+        else:
+            used = self._blocks(data)
+            if used < len(data):
+                self._unread += data[used:]
+
+    def _blocks(self, data: bytes | bytearray) -> int:
+        """Hands on the blocks that are whole; gives how many bytes those were."""
+        at, size = 0, len(data)
         try:
             while size - at >= HEADER.size:
-                length, stream, kind = HEADER.unpack_from(unread, at)
+                length, stream, kind = HEADER.unpack_from(data, at)
                 if length > self._limit:
                     raise StreamBrokenError(f"{length} bytes, the limit is {self._limit}", rule=FRAME_LIMIT, lost=True)
                 start = at + HEADER.size
                 if start + length > size:
                     break
                 at = start + length
-                self._owner.block(kind, stream, bytes(unread[start:at]))
+                self._owner.block(kind, stream, bytes(data[start:at]))
         except StreamBrokenError as error:
             self._end(error)
-        del unread[:at]
+        return at
 
     def pause_writing(self) -> None:
         """asyncio's: the socket is full."""
