@@ -130,6 +130,16 @@ async def test_a_strategy_in_this_process_that_will_not_stop_is_left_to_die_with
     assert done.outcome["status"] == "cancelled"
 
 
+async def test_loading_the_command_itself_is_given_up_without_a_word(enfilade: Enfilade) -> None:
+    enfilade.write("click.py", "import os, time\nos.write(2, b'it loads\\n')\ntime.sleep(3600)\n")
+    enfilade.environment["PYTHONPATH"] = str(enfilade.folder)
+    async with enfilade.running("run", "q") as running:
+        await running.until(lambda: "it loads" in running.err)
+        running.signal(signal.SIGINT)
+        done = await running.finished()
+    assert (done.code, done.err) == (-signal.SIGINT, "it loads\n")
+
+
 async def test_reading_the_question_is_given_up(enfilade: Enfilade) -> None:
     async with enfilade.running("run", "-", "--json", "-v") as running:
         await running.until(lambda: "reading the question from standard input" in running.err)
