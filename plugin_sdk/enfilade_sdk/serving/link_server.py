@@ -4,6 +4,7 @@ import asyncio
 import hmac
 import logging
 from collections.abc import Callable
+from functools import partial
 
 from enfilade_sdk.serving.description import describe_plugin
 from enfilade_sdk.serving.handshake import Launch
@@ -100,19 +101,21 @@ class HostLink:
             stream = self._streams[number] = LinkStream(self.link, number, pb.HostFrame.FromString)
             task = self._tasks[number] = asyncio.ensure_future(self._run(stream))
             self._server.runs.add(task)
+            # A task that is cancelled before its first step runs no line of its own, so what ends it stands outside.
+            task.add_done_callback(partial(self._ended, number))
         return stream
 
     async def _run(self, stream: LinkStream[pb.HostFrame]) -> None:
-        task = self._tasks[stream.number]
         try:
             await GuestRun(stream, self._server.plugin.find).serve()
         except Exception:  # noqa: BLE001 - its text must not leak; the host sees a stream without an end
             _log.exception("a run broke off")
-        finally:
-            if self.link.broken is None:
-                self.link.send(Kind.END, stream.number)
-            del self._streams[stream.number], self._tasks[stream.number]
-            self._server.runs.discard(task)
+
+    def _ended(self, number: int, task: "asyncio.Task[None]") -> None:
+        self._server.runs.discard(task)
+        del self._streams[number], self._tasks[number]
+        if self.link.broken is None:
+            self.link.send(Kind.END, number)
 
 
 async def started(plugin: Plugin, launch: Launch, path: str, stop: asyncio.Event) -> LinkServer:
