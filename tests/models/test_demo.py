@@ -34,6 +34,7 @@ ADD = tool("add", "Adds two numbers.", a={"type": "number"}, b={"type": "number"
 LAMP = tool("switch_lamp", "Switches the lamp.", room={"enum": ["hall", "kitchen"]}, on={"type": "boolean"})
 MEAN = tool("mean", "The mean of numbers.", numbers={"type": "array", "items": {"type": "number"}})
 PAGE = tool("summarize_page", "Summarizes a web page.", url={"anyOf": [{"type": "null"}, TEXT]})
+SEARCH = tool("search_docs", "Searches the knowledge base.", query=TEXT)
 MENU = [CALCULATOR, CLOCK, READER, WEATHER, TIDE, NOTES, BOOK, ADD, LAMP, MEAN, PAGE]
 
 QUESTIONS: dict[str, list[tuple[str, dict[str, Any]]]] = {
@@ -80,6 +81,25 @@ QUESTIONS: dict[str, list[tuple[str, dict[str, Any]]]] = {
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_tools_and_arguments_are_found_by_the_words_of_the_question(question: str) -> None:
     assert [(step.name, step.arguments) for step in plan(question, MENU)] == QUESTIONS[question]
+
+
+def test_a_knowledge_base_is_searched_where_nothing_else_fits() -> None:
+    menu = [CALCULATOR, SEARCH, READER]
+    query = {"query": "Who built the lighthouse"}
+    assert [(step.name, step.arguments) for step in plan("Who built the lighthouse?", menu)] == [("search_docs", query)]
+    assert [step.name for step in plan("What is 12 * 7?", menu)] == ["calculator"]
+    assert [step.name for step in plan("Read notes.txt", menu)] == ["read_file"]
+    assert plan("", menu) == []
+
+
+async def test_the_answer_of_a_knowledge_base_is_told_with_its_source() -> None:
+    gateway = ModelGateway({})
+    first = await ask(gateway, "Who built the lighthouse?", tools=(SEARCH,))
+    found = "[1] harbour.md, Lighthouse\nIt is white. Ada built the lighthouse. It is tall.\n\n[2] other.md\nNothing."
+    second = await ask(gateway, "Who built the lighthouse?", *answered(first, found), tools=(SEARCH,))
+    assert second.text == (
+        f"It is white. [...] Ada built the lighthouse.\n\nSource: [1] harbour.md, Lighthouse\n\n({LABEL})"
+    )
 
 
 async def test_a_sum_is_worked_out_by_the_calculator_and_the_answer_says_so() -> None:
