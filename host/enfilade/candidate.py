@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from enfilade.sandboxing import Sandboxing
 from enfilade.supervision import Supervision
 
 Isolation = Literal["process", "inprocess"]
@@ -62,6 +63,7 @@ class Candidate:
         environment: Variables the operator gives it.
         start_timeout: Seconds it has to come to life.
         supervision: How its processes are looked after.
+        sandboxing: How its process is confined; None is as the configuration says, `standard` where there is none.
     """
 
     plugin: str
@@ -78,3 +80,4 @@ class Candidate:
     environment: Mapping[str, str] = field(default_factory=dict)
     start_timeout: float = 10.0
     supervision: Supervision = field(default_factory=Supervision)
+    sandboxing: Sandboxing | None = None

@@ -10,11 +10,13 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from enfilade.candidate import Isolation
+from enfilade.candidate import Isolation, plugin_key
 from enfilade.errors import ConfigError
 from enfilade.faults import faults_of
 from enfilade.models.settings import ModelSettings
 from enfilade.overlay import overlay
+from enfilade.sandbox_settings import SandboxSettings
+from enfilade.sandboxing import DEFAULT_PROFILE, Profile, Sandboxing
 from enfilade.supervision import RUN_WORKERS, Scope, Supervision
 from enfilade.telemetry.settings import TelemetrySettings, overlay_standard
 from enfilade.tools.entry import ToolEntry
@@ -28,7 +30,7 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class PluginSettings(_Section):
+class PluginSettings(SandboxSettings):
     """One plugin of the configuration (`[plugins.NAME]`): an installed one's settings, or one that is elsewhere.
 
     Attributes:
@@ -44,6 +46,8 @@ class PluginSettings(_Section):
         scope, workers, max_runs, queue, reserve, idle_stop, heartbeat, crashes, reload: How its processes are looked
             after, see `enfilade.supervision.Supervision`. Where `workers` is not given it is 1, and 8 for `scope`
             `run`.
+
+    How its process is confined stands in `SandboxSettings`.
     """
 
     enabled: bool = True
@@ -78,6 +82,8 @@ class PluginSettings(_Section):
             raise ValueError("give address or command, not both")
         if self.address and not self.address.startswith(("unix:", "grpcs://")):
             raise ValueError(f"address must start with unix: or grpcs://, got {self.address!r}")
+        if self.isolation == "inprocess" and self.sandbox not in (None, "none"):
+            raise ValueError(f"sandbox = {self.sandbox!r} needs a process; with isolation = 'inprocess' there is none")
         return self
 
 
@@ -171,6 +177,9 @@ class Config(_Section):
         default_model: The model of an agent that names none.
         default_strategy: The strategy of an agent that names none.
         isolation: How plugins run that have no setting of their own.
+        sandbox: The sandbox of plugins that have no setting of their own: `none`, `standard` or `strict`.
+        sandbox_required: Whether those are refused where this machine lacks a layer of it; None requires what `strict`
+            has, and nothing of what `standard` has.
         models: Models by name.
         plugins: Settings of plugins by name.
         tools: Tool entries by name, for `-t NAME` and agents.
@@ -195,6 +204,8 @@ class Config(_Section):
     default_model: str = "demo"
     default_strategy: str = "function-calling"
     isolation: Isolation = "process"
+    sandbox: Profile = DEFAULT_PROFILE
+    sandbox_required: bool | None = None
     models: dict[str, ModelSettings] = Field(default_factory=dict)
     plugins: dict[str, PluginSettings] = Field(default_factory=dict)
     tools: dict[str, ToolEntry] = Field(default_factory=dict)
@@ -209,6 +220,12 @@ class Config(_Section):
     prices: dict[str, Price] = Field(default_factory=dict)
     telemetry: TelemetrySettings | None = None
     log_format: Literal["text", "json"] = "text"
+
+    def sandboxing(self, plugin: str) -> Sandboxing:
+        """How a plugin's process is confined, by its name however it is written."""
+        key = plugin_key(plugin)
+        chosen = next((found for name, found in self.plugins.items() if plugin_key(name) == key), SandboxSettings())
+        return chosen.sandboxing(self.sandbox, required=self.sandbox_required)
 
 
 def load_config(path: Path | None = None, environment: Mapping[str, str] | None = None) -> Config:

@@ -22,6 +22,10 @@ class LaunchError(HostError):
     code = ErrorCode.GUEST_DIED
 
 
+class SandboxError(LaunchError):
+    """A plugin was not started because its sandbox needs what this machine does not have."""
+
+
 class StrategyNotFoundError(HostError):
     """There is no admitted strategy of that name."""
 

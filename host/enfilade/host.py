@@ -110,7 +110,7 @@ class Host:
         else:
             self.catalog = Catalog([*candidates, *further], self._runner_of)
         self._presence = Presence(self.catalog.statuses, self._restart)
-        self._launchers = Launchers(offer.launchers, self.config.plugins)
+        self._launchers = Launchers(offer.launchers, self.config)
         self._toolboxes = Toolboxes(
             self.config.tool_limits,
             self.config.tools,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from enfilade.agent import AgentConfig
-from enfilade.config import Config
+from enfilade.config import Config, PluginSettings
 from enfilade.discovery.managed import managed_candidates
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.store import PluginStore
@@ -126,7 +126,8 @@ async def test_an_update_while_a_run_is_under_way_lets_it_end_on_the_old_version
     module = {"slow/strategy.py": WAITING.format(folder=str(tmp_path))}
     await real_store.add(str(write_plugin(tmp_path, "slow", "1.0.0", files=module)), guest_opener)
     two = str(write_plugin(tmp_path, "slow", "2.0.0", answer="'two'"))
-    async with Host(Config(), candidates=managed_candidates({}, real_store.entries())) as host:
+    reaches_out = Config(plugins={"slow": PluginSettings(sandbox="none")})
+    async with Host(reaches_out, candidates=managed_candidates({}, real_store.entries())) as host:
         with real_store.lease("slow"):
             first = asyncio.ensure_future(host.ask(AgentConfig(strategy="slow"), "Who are you?"))
             await until((tmp_path / "started").exists, "the run has started")

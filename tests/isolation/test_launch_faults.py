@@ -8,6 +8,7 @@ import pytest
 from enfilade.candidate import Candidate, Offer
 from enfilade.errors import LaunchError
 from enfilade.isolation.launcher import Launcher
+from enfilade.sandboxing import UNCONFINED
 from enfilade_sdk.errors import EnfiladeError, ErrorCode, NotAdmittedError, ProtocolError
 from tests.support.faulty_guest import by_hand, offering, started
 from tests.support.leftovers import belongings
@@ -70,7 +71,7 @@ async def test_a_socket_elsewhere_is_refused(
     launcher: Launcher, mode: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     foreign = tmp_path_factory.mktemp("f") / "s"
-    error = await refusal(launcher, by_hand(mode, FOREIGN=str(foreign)))
+    error = await refusal(launcher, by_hand(mode, sandboxing=UNCONFINED, FOREIGN=str(foreign)))
     assert "did not start: expected a socket in /" in error.message
     assert "the plugin names " in error.message
 

@@ -9,6 +9,7 @@ from typing import Any
 from enfilade.candidate import Candidate, Offer
 from enfilade.isolation.guest import StartedGuest
 from enfilade.isolation.launcher import Launcher
+from enfilade.sandboxing import Sandboxing
 
 ROOT = Path(__file__).parents[2]
 OFFERS = Path(__file__).parent / "faulty_plugin" / "offers"
@@ -16,13 +17,14 @@ NO_FORK_HANDLERS: dict[str, Any] = {"GRPC_ENABLE_FORK_SUPPORT": "false"}
 """With grpc's own handlers a child forked by a plugin sometimes falls over, and is not there to be looked after."""
 
 
-def by_hand(mode: str, *, seconds: float = 20.0, **environment: str) -> Candidate:
+def by_hand(mode: str, *, seconds: float = 20.0, sandboxing: Sandboxing | None = None, **environment: str) -> Candidate:
     """A plugin that speaks the handshake and the wire by hand, started by a command."""
     return Candidate(
         plugin="faulty",
         command=(sys.executable, "-m", "tests.support.faulty_plugin", mode),
         environment={"PYTHONPATH": str(ROOT), **environment},
         start_timeout=seconds,
+        sandboxing=sandboxing,
     )
 
 

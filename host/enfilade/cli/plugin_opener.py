@@ -21,6 +21,7 @@ class PluginOpener:
     """
 
     def __init__(self, config: Config) -> None:
+        self._config = config
         self._settings = {plugin_key(name): chosen for name, chosen in config.plugins.items()}
 
     async def __call__(self, candidate: Candidate) -> Sequence[StrategyDescription]:
@@ -30,7 +31,12 @@ class PluginOpener:
             EnfiladeError: It could not be opened.
         """
         chosen = self._settings.get(plugin_key(candidate.plugin), PluginSettings())
-        candidate = replace(candidate, environment=chosen.environment, start_timeout=chosen.start_timeout)
+        candidate = replace(
+            candidate,
+            environment=chosen.environment,
+            start_timeout=chosen.start_timeout,
+            sandboxing=self._config.sandboxing(candidate.plugin),
+        )
         launching = _launching(chosen.launcher)
         runner = launching.guest(candidate)
         if candidate.own_environment is not None:

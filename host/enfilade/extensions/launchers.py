@@ -1,10 +1,11 @@
 """The ways of a host to bring plugins to life."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from enfilade.admission import Runner
 from enfilade.candidate import Candidate, plugin_key
-from enfilade.config import PluginSettings
+from enfilade.config import Config
 from enfilade.errors import ConfigError, near_matches
 from enfilade.hookspecs import LauncherKind, Launching
 
@@ -14,12 +15,13 @@ class Launchers:
 
     Args:
         kinds: The ways there are.
-        settings: The operator's settings by plugin name.
+        config: The host's configuration.
     """
 
-    def __init__(self, kinds: Mapping[str, LauncherKind], settings: Mapping[str, PluginSettings]) -> None:
+    def __init__(self, kinds: Mapping[str, LauncherKind], config: Config) -> None:
         self._kinds = kinds
-        self._settings = {plugin_key(name): chosen for name, chosen in settings.items()}
+        self._settings = {plugin_key(name): chosen for name, chosen in config.plugins.items()}
+        self._config = config
         self._made: dict[str, Launching] = {}
 
     def runner(self, candidate: Candidate) -> Runner:
@@ -35,6 +37,8 @@ class Launchers:
                 place = f"[plugins.{candidate.plugin}] launcher"
                 raise ConfigError(f"{place}: there is no launcher {name!r}; {near_matches(name, self._kinds)}")
             self._made[name] = kind.make()
+        if candidate.sandboxing is None:
+            candidate = replace(candidate, sandboxing=self._config.sandboxing(candidate.plugin))
         return self._made[name].guest(candidate)
 
     async def close(self) -> None:

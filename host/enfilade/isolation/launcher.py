@@ -1,13 +1,19 @@
 """From candidate to guest: how each kind of plugin comes to life."""
 
+import os
 import sys
+from collections.abc import Iterator
 
 from enfilade.candidate import Candidate
 from enfilade.isolation.backoff import CrashPolicy
+from enfilade.isolation.environment import ALLOWED, GUEST_PATH
 from enfilade.isolation.guest import Guest, StartedGuest
 from enfilade.isolation.process import LaunchSpec, StopTimes, sdk_command
 from enfilade.isolation.remote import RemoteGuest
+from enfilade.isolation.sandbox.places import command_places, interpreter_places, package_places, variable_places
 from enfilade.isolation.watch import Watch
+from enfilade.sandboxing import Sandboxing
+from enfilade_sdk.serving import doorway
 from enfilade_sdk.serving.handshake import GRPC, LINK
 
 TRANSPORTS = (LINK, GRPC)
@@ -42,10 +48,11 @@ class Launcher:
 
 def _spec(candidate: Candidate, transports: tuple[str, ...]) -> LaunchSpec:
     command, own = candidate.command, candidate.own_environment
+    python = candidate.python or sys.executable
     if not command:
         offers = [f"{offer.name}={offer.target}" for offer in candidate.offers]
         packages = str(own.site_packages) if own else ""
-        command = sdk_command(candidate.python or sys.executable, offers, candidate.paths, packages)
+        command = sdk_command(python, offers, candidate.paths, packages)
     return LaunchSpec(
         plugin=candidate.plugin,
         command=command,
@@ -54,4 +61,20 @@ def _spec(candidate: Candidate, transports: tuple[str, ...]) -> LaunchSpec:
         start_timeout=candidate.start_timeout,
         transports=transports if not candidate.command else (GRPC,),
         check=own.check if own else None,
+        sandboxing=candidate.sandboxing or Sandboxing(),
+        readable=tuple(_readable(candidate, python)),
     )
+
+
+def _readable(candidate: Candidate, python: str) -> Iterator[str]:
+    """What of its own a plugin reads: its interpreter, its packages, what its command and its variables name."""
+    yield from variable_places({name: os.environ[name] for name in ALLOWED if name in os.environ})
+    yield from variable_places(candidate.environment)
+    if candidate.command:
+        yield from command_places(candidate.command, candidate.environment.get("PATH", GUEST_PATH))
+        return
+    yield from (doorway.__file__, *interpreter_places(python), *candidate.paths)
+    if candidate.own_environment is not None:
+        yield str(candidate.own_environment.site_packages.parents[2])
+    else:
+        yield from package_places(python)

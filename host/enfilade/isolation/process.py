@@ -12,14 +12,16 @@ from dataclasses import dataclass, field
 
 from enfilade.errors import LaunchError
 from enfilade.isolation.directory import make_directory, remove_directory
-from enfilade.isolation.environment import guest_environment
+from enfilade.isolation.environment import GUEST_PATH, guest_environment
 from enfilade.isolation.exit_code import in_words
 from enfilade.isolation.guardian import end_strays
 from enfilade.isolation.handshake import HANDSHAKE_LIMIT, Handshake, read_handshake
 from enfilade.isolation.journal import Journal
 from enfilade.isolation.output import OutputTail
 from enfilade.isolation.pipes import GuestPipes
+from enfilade.isolation.sandbox.plan import Confined, Plan, Wanted, plan
 from enfilade.isolation.watch import Watch
+from enfilade.sandboxing import UNCONFINED, Sandboxing
 from enfilade_sdk.serving import doorway
 from enfilade_sdk.serving.handshake import COOKIE_KEY, COOKIE_VALUE, GRPC, MAX_MESSAGE_BYTES
 
@@ -46,6 +48,8 @@ class LaunchSpec:
         transports: What is offered to it, the best first; `grpc` is what a plugin speaks that was not offered any.
         check: Called, in a thread, before it is started; what it raises is why it is not.
         journal: Masks what it prints and passes it on.
+        sandboxing: How it is confined.
+        readable: What of its own it reads.
     """
 
     plugin: str
@@ -56,6 +60,8 @@ class LaunchSpec:
     transports: tuple[str, ...] = (GRPC,)
     check: Callable[[], object] | None = None
     journal: Journal | None = None
+    sandboxing: Sandboxing = UNCONFINED
+    readable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +83,16 @@ AT_ONCE = StopTimes(0, 0, 0)
 class GuestProcess:
     """One started process. Make it with `launch`; whoever has it must `stop` it."""
 
-    def __init__(self, spec: LaunchSpec, transport: asyncio.SubprocessTransport, pipes: GuestPipes, place: str) -> None:
+    def __init__(
+        self,
+        spec: LaunchSpec,
+        transport: asyncio.SubprocessTransport,
+        pipes: GuestPipes,
+        place: str,
+        confined: Confined | None = None,
+    ) -> None:
         self.spec = spec
+        self.confined = confined or Confined()
         self.token = new_token() if spec.speaks_launch_line else ""
         self.output = pipes.output
         self.handshake = Handshake(0, "")
@@ -193,13 +207,15 @@ async def launch(spec: LaunchSpec, watch: Watch) -> GuestProcess:
 
     Raises:
         LaunchError: It did not come to life; nothing of it is left.
+        SandboxError: A layer that its sandbox requires is missing; nothing was started.
         EnfiladeError: Its check refused it; nothing was started.
     """
     if spec.check is not None:
         await asyncio.to_thread(spec.check)
     directory = make_directory()
     try:
-        guest = await _spawn(spec, directory)
+        planned = await asyncio.to_thread(plan, _wanted(spec), directory)
+        guest = await _spawn(spec, directory, planned)
     except (OSError, ValueError) as error:
         remove_directory(directory)
         reason = (error.strerror if isinstance(error, OSError) else None) or error
@@ -208,6 +224,7 @@ async def launch(spec: LaunchSpec, watch: Watch) -> GuestProcess:
         remove_directory(directory)
         raise
     watch.add(guest.pid, directory)
+    _record(spec.plugin, guest.confined)
     try:
         await guest.greet()
     except BaseException:
@@ -216,8 +233,23 @@ async def launch(spec: LaunchSpec, watch: Watch) -> GuestProcess:
     return guest
 
 
-async def _spawn(spec: LaunchSpec, directory: str) -> GuestProcess:
-    environment = guest_environment(directory, spec.environment) | {
+def _wanted(spec: LaunchSpec) -> Wanted:
+    doors = doorway.__file__ in spec.command
+    at = spec.command.index(doorway.__file__) if spec.speaks_launch_line and doors else 0
+    return Wanted(
+        spec.plugin, spec.sandboxing, spec.command, at, spec.readable, spec.environment.get("PATH", GUEST_PATH)
+    )
+
+
+def _record(plugin: str, confined: Confined) -> None:
+    level = logging.WARNING if confined.missing else logging.INFO
+    _log.log(level, "plugin %r is confined by %s", plugin, confined)
+
+
+async def _spawn(spec: LaunchSpec, directory: str, planned: Plan) -> GuestProcess:
+    environment = {
+        **guest_environment(directory, spec.environment),
+        **planned.variables,
         COOKIE_KEY: COOKIE_VALUE,
         "PLUGIN_PROTOCOL_VERSIONS": ",".join(map(str, PROTOCOLS)),
         "PLUGIN_UNIX_SOCKET_DIR": directory,
@@ -226,12 +258,12 @@ async def _spawn(spec: LaunchSpec, directory: str) -> GuestProcess:
         environment["ENFILADE_LAUNCH"] = "stdin"
     transport, pipes = await asyncio.get_running_loop().subprocess_exec(
         lambda: GuestPipes(OutputTail(spec.plugin, journal=spec.journal), HANDSHAKE_LIMIT),
-        *spec.command,
+        *planned.command,
         env=environment,
         cwd=directory,
         start_new_session=True,
     )
-    return GuestProcess(spec, transport, pipes, directory)
+    return GuestProcess(spec, transport, pipes, directory, planned.confined)
 
 
 def new_token() -> str:

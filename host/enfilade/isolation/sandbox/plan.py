@@ -1,0 +1,136 @@
+"""What becomes of a launch under a profile: its command, its variables, which layers are active, which missing."""
+
+import errno
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from enfilade.errors import SandboxError
+from enfilade.isolation.sandbox import entrance
+from enfilade.isolation.sandbox.confinement import VARIABLE
+from enfilade.isolation.sandbox.machine import Machine, this_machine
+from enfilade.isolation.sandbox.shield import shield_host
+from enfilade.isolation.sandbox.steps import Ground, readable_places, steps
+from enfilade.sandboxing import Profile, Sandboxing
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """How a launch is confined, for the record.
+
+    Attributes:
+        profile: What was asked for.
+        active: The layers that are in force.
+        missing: Those of the profile that are not, each with the reason.
+    """
+
+    profile: Profile = "none"
+    active: tuple[str, ...] = ()
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        layers = ", ".join(self.active) or "no layer"
+        missing = "".join(f"; without {layer}: {reason}" for layer, reason in self.missing.items())
+        return f"{self.profile} ({layers}{missing})"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A launch before it is confined.
+
+    Attributes:
+        plugin: Its name.
+        asked: Its sandbox.
+        command: The program and its arguments. Of a plugin that the SDK serves these are the interpreter, its flags,
+            and the doorway with its words.
+        doorway: Where the doorway stands in the command; 0 for a program of the plugin's own.
+        readable: What of its own it reads.
+        path: The `PATH` on which its program is looked up.
+    """
+
+    plugin: str
+    asked: Sandboxing
+    command: tuple[str, ...]
+    doorway: int = 0
+    readable: Sequence[str] = ()
+    path: str = os.defpath
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A launch as it is to be made.
+
+    Attributes:
+        command: The program and its arguments.
+        variables: What the environment holds for the sandbox.
+        confined: How it is confined.
+    """
+
+    command: tuple[str, ...]
+    variables: Mapping[str, str] = field(default_factory=dict)
+    confined: Confined = field(default_factory=Confined)
+
+
+def plan(wanted: Wanted, directory: str) -> Plan:
+    """Settles how a launch is confined. It blocks for some milliseconds when it is the first of this process.
+
+    Args:
+        wanted: The launch.
+        directory: Its private directory.
+
+    Raises:
+        SandboxError: A layer that is required is missing; the text says why, and what can be had instead.
+        OSError: There is no such program, or it may not be started.
+    """
+    asked = wanted.asked
+    if asked.profile == "none":
+        return Plan(wanted.command)
+    machine = this_machine()
+    missing = dict(machine.missing)
+    if reason := shield_host():
+        missing["host"] = reason
+    if missing and asked.required:
+        raise SandboxError(_refusal(wanted, missing))
+    readable = readable_places(asked, [*wanted.readable, os.path.dirname(entrance.__file__)])  # noqa: PTH120
+    ground = Ground(directory, readable, os.getpid())
+    confined = Confined(asked.profile, _active(machine, missing), missing)
+    return Plan(_entered(wanted), {VARIABLE: steps(asked, machine, ground)}, confined)
+
+
+def _entered(wanted: Wanted) -> tuple[str, ...]:
+    """The command with the entrance before it."""
+    if wanted.doorway:
+        interpreter, rest = wanted.command[: wanted.doorway], wanted.command[wanted.doorway :]
+        return (*interpreter, entrance.__file__, *rest)
+    return (sys.executable, "-I", "-S", entrance.__file__, entrance.PROGRAM, _program(wanted), *wanted.command[1:])
+
+
+def _program(wanted: Wanted) -> str:
+    """Where the program is. What is wrong with it is said here, as it would be without a sandbox."""
+    name = wanted.command[0]
+    found = shutil.which(name, path=wanted.path)
+    if found is None:
+        code = errno.EACCES if os.path.exists(name) else errno.ENOENT  # noqa: PTH110 - str stays str
+        raise OSError(code, os.strerror(code))
+    return found
+
+
+def _active(machine: Machine, missing: Mapping[str, str]) -> tuple[str, ...]:
+    layers = {
+        "limits": "limits",
+        "privileges": "privileges",
+        "host": "host memory",
+        "landlock": f"landlock {machine.landlock}",
+        "seccomp": "seccomp",
+    }
+    return tuple(told for layer, told in layers.items() if layer not in missing)
+
+
+def _refusal(wanted: Wanted, missing: Mapping[str, str]) -> str:
+    causes = "; ".join(f"{layer}: {reason}" for layer, reason in missing.items())
+    return (
+        f"plugin {wanted.plugin!r} is not started: its sandbox {wanted.asked.profile!r} is required and not to be had "
+        f'here ({causes}); set sandbox = "none", or sandbox_required = false to go on with what there is'
+    )
