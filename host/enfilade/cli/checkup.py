@@ -23,6 +23,7 @@ from enfilade.config import Config, config_file, load_config
 from enfilade.discovery.managed import managed_candidates
 from enfilade.environments.installed import InstalledPlugins
 from enfilade.isolation.directory import make_directory, remove_directory
+from enfilade.isolation.sandbox.layers import layers
 from enfilade_sdk.errors import EnfiladeError
 
 Verdict = Literal["ok", "note", "fault"]
@@ -72,6 +73,7 @@ def _checks(screen: Screen) -> Iterator[Check]:
     yield check
     yield from _keys(config)
     yield _directory()
+    yield from _sandbox(config)
     candidates = beside_the_host(config)
     managed, check = _installed(config)
     yield check
@@ -127,6 +129,20 @@ def _directory() -> Check:
         return Check("private directories", "fault", error.message)
     remove_directory(directory)
     return Check("private directories", "ok", f"in {Path(directory).parent}")
+
+
+def _sandbox(config: Config) -> Iterator[Check]:
+    """The layers of sandboxes; a fault is a missing one that the configuration requires."""
+    required = {"strict"} | ({"standard"} if config.sandbox_required else set())
+    named = {config.sandbox, *(chosen.sandbox for chosen in config.plugins.values())}
+    needed = {"standard", "strict"} & required & named
+    for layer in layers():
+        name = f"sandbox: {layer.name}"
+        if not layer.missing:
+            yield Check(name, "ok", layer.about)
+        else:
+            serious = "strict" in needed or (needed and layer.name != "bubblewrap")
+            yield Check(name, "fault" if serious else "note", f"{layer.missing}; without it: {layer.about}")
 
 
 def _installed(config: Config) -> tuple[list[Candidate], Check]:

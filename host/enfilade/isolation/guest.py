@@ -13,6 +13,7 @@ from enfilade.isolation.journal import Journal, Sink
 from enfilade.isolation.pool import Pool, again
 from enfilade.isolation.process import LaunchSpec, StopTimes
 from enfilade.isolation.register import Register
+from enfilade.isolation.sandbox.plan import Confined
 from enfilade.isolation.states import Listener, PluginStatus, State
 from enfilade.isolation.watch import Watch
 from enfilade.isolation.worker import Worker
@@ -89,6 +90,11 @@ class StartedGuest:
     def pid(self) -> int | None:
         """The id of its process while it runs; of one of them where there are several."""
         return next((worker.pid for worker in self._pool.places if worker.usable), None)
+
+    @property
+    def confined(self) -> Confined:
+        """How its process is confined while it runs: the layers that are in force, and those that are missing."""
+        return next((worker.confined for worker in self._pool.places if worker.usable), Confined())
 
     def status(self) -> PluginStatus:
         """How it stands."""

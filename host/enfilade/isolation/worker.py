@@ -8,6 +8,7 @@ from typing import Protocol
 from enfilade.isolation.connection import Connection
 from enfilade.isolation.process import AT_ONCE, GuestProcess, LaunchSpec, StopTimes, launch
 from enfilade.isolation.reach import transport_to
+from enfilade.isolation.sandbox.plan import Confined
 from enfilade.isolation.states import ProcessStatus, State
 from enfilade.isolation.watch import Watch
 from enfilade_sdk.contract import StrategyDescription
@@ -75,6 +76,11 @@ class Worker:
     def pid(self) -> int | None:
         """Its process id; None before there is one."""
         return self._process.pid if self._process else None
+
+    @property
+    def confined(self) -> Confined:
+        """How its process is confined; not at all before there is one."""
+        return self._process.confined if self._process else Confined()
 
     @property
     def connection(self) -> Connection:

@@ -1,0 +1,146 @@
+"""`python -m tests.support.hostile_host PROFILE [WORD=VALUE...]`: a host with a hostile plugin and a harmless neighbour.
+
+Prints one line of JSON: what came of each deed, which layers were in force, and who the host was. It is a process of
+its own because a host that is attacked should be a whole one, with secrets in its environment.
+"""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from enfilade.candidate import Candidate, Offer
+from enfilade.isolation.guest import StartedGuest
+from enfilade.isolation.launcher import Launcher
+from enfilade.sandbox_settings import SandboxSettings
+from enfilade.sandboxing import Profile, Sandboxing
+from enfilade_sdk.errors import EnfiladeError
+from tests.support.faulty_guest import NO_FORK_HANDLERS, ROOT
+from tests.support.hostile_plugin.deeds import DEEDS
+from tests.support.leftovers import alive
+from tests.support.trial_run import texts
+
+SECRET = "HOSTILE_TEST_SECRET"  # noqa: S105 - the variable's name
+MIB = 1024 * 1024
+MEMORY, FILE_SIZE = 512 * MIB, 16 * MIB
+VIOLENT = ("memory-bomb",)
+"""Deeds that may cost the plugin its process; they come last."""
+
+
+def candidate(name: str, sandboxing: Sandboxing) -> Candidate:
+    """A plugin that offers the hostile strategy; its packages may come from folders, for users who see no others."""
+    folders = os.environ.get("HOSTILE_PATHS", str(ROOT)).split(os.pathsep)
+    return Candidate(
+        plugin=name,
+        offers=(Offer("hostile", "tests.support.hostile_plugin.strategy:Hostile"),),
+        paths=tuple(folders),
+        environment=NO_FORK_HANDLERS,
+        sandboxing=sandboxing,
+        start_timeout=60,
+    )
+
+
+async def main(profile: Profile, words: list[str]) -> dict[str, Any]:
+    """Lets the plugin do all its deeds under a profile."""
+    choices = dict(word.split("=") for word in words)
+    asked = replace(
+        SandboxSettings.model_validate(choices).sandboxing(profile), memory=MEMORY, file_size=FILE_SIZE, required=False
+    )
+    launcher = Launcher()
+    guests = [launcher.guest(candidate(name, asked)) for name in ("hostile", "neighbour")]
+    hostile, neighbour = (cast(StartedGuest, guest) for guest in guests)
+    try:
+        await hostile.describe()
+        await neighbour.describe()
+        with ground(neighbour) as target:
+            results = await deeds(hostile, target)
+            strays = [int(results["daemon"]["gained"])] if "gained" in results["daemon"] else []
+        told = {"profile": hostile.confined.profile, "active": hostile.confined.active}
+    finally:
+        for guest in (hostile, neighbour):
+            await guest.stop()
+        await launcher.close()
+    if strays:
+        results["daemon"] = survived(strays[0], profile)
+    return {"user": os.getuid(), "results": results, **told}
+
+
+async def deeds(hostile: StartedGuest, target: dict[str, str]) -> dict[str, Any]:
+    """What came of each deed."""
+    results = {}
+    for name in sorted(DEEDS, key=lambda name: (name in VIOLENT, name)):
+        try:
+            said = await texts(hostile, "hostile", deed=name, target=json.dumps(target))
+            results[name] = json.loads(said[0])
+        except EnfiladeError as error:
+            results[name] = {"refused": f"{type(error).__name__}: {error.message}"}
+    return results
+
+
+@contextmanager
+def ground(neighbour: StartedGuest) -> Iterator[dict[str, str]]:
+    """What there is to be attacked."""
+    with (
+        tempfile.TemporaryDirectory(prefix="hostile-") as folder,
+        socket.create_server(("127.0.0.1", 0)) as tcp,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
+    ):
+        udp.bind(("127.0.0.1", 0))
+        secret = os.environ[SECRET]
+        home = Path(folder, "secret")
+        home.write_text(secret)
+        home.chmod(0o600)
+        code = Path(folder, "code.py")
+        code.write_text("pass\n")
+        private = next(Path("/tmp").glob(f"enf-{os.getpid()}-*/{neighbour_pid(neighbour)}*.sock"), None)
+        private = private or next(path for path in Path("/tmp").glob(f"enf-{os.getpid()}-*/*.sock"))
+        note = private.parent / "note"
+        note.write_text(secret)
+        note.chmod(0o600)
+        yield {
+            "host": str(os.getpid()),
+            "secret": secret,
+            "home_file": str(home),
+            "code": str(code),
+            "outside": "/var/tmp",
+            "neighbour": str(neighbour_pid(neighbour)),
+            "neighbour_file": str(note),
+            "neighbour_socket": str(private),
+            "tcp": str(tcp.getsockname()[1]),
+            "udp": str(udp.getsockname()[1]),
+            "memory": str(MEMORY),
+            "file_size": str(FILE_SIZE),
+        }
+
+
+def neighbour_pid(neighbour: StartedGuest) -> int:
+    pid = neighbour.pid
+    assert pid is not None
+    return pid
+
+
+def survived(pid: int, profile: Profile) -> dict[str, str]:
+    """Whether what the plugin left behind is there after its end; it is put away."""
+    if not is_sleeper(pid):
+        return {"refused": "it was ended with the plugin"}
+    os.kill(pid, 9)
+    return {"gained": f"process {pid} outlived its plugin under {profile}"}
+
+
+def is_sleeper(pid: int) -> bool:
+    """Whether a process is the one that was left behind; in another pid namespace its number means another here."""
+    try:
+        return alive(pid) and b"/bin/sleep\x0060" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(main(cast(Profile, sys.argv[1]), sys.argv[2:]))), flush=True)
