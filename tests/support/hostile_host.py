@@ -1,4 +1,4 @@
-"""`python -m tests.support.hostile_host PROFILE [WORD=VALUE...]`: a host with a hostile plugin and a harmless neighbour.
+"""`python -m tests.support.hostile_host PROFILE [WORD=VALUE...]`: a host with a hostile plugin and a neighbour.
 
 Prints one line of JSON: what came of each deed, which layers were in force, and who the host was. It is a process of
 its own because a host that is attacked should be a whole one, with secrets in its environment.
@@ -27,7 +27,7 @@ from tests.support.hostile_plugin.deeds import DEEDS
 from tests.support.leftovers import alive
 from tests.support.trial_run import texts
 
-SECRET = "HOSTILE_TEST_SECRET"  # noqa: S105 - the variable's name
+SECRET = "HOSTILE_TEST_SECRET"
 MIB = 1024 * 1024
 MEMORY, FILE_SIZE = 512 * MIB, 16 * MIB
 VIOLENT = ("memory-bomb",)

@@ -141,9 +141,7 @@ def fork_bomb(_target: Target) -> str:
 
 def memory_bomb(target: Target) -> str:
     """Memory beyond what it was given."""
-    pieces = []
-    for _ in range(int(target["memory"]) * 5 // 4 // PIECE):
-        pieces.append(bytearray(PIECE))
+    pieces = [bytearray(PIECE) for _ in range(int(target["memory"]) * 5 // 4 // PIECE)]
     return f"{len(pieces) * PIECE} bytes"
 
 
@@ -188,7 +186,7 @@ def write_code(target: Target) -> str:
 
 def change_mode(target: Target) -> str:
     """Other permissions for a file of the host's user."""
-    os.chmod(target["home_file"], 0o644)
+    Path(target["home_file"]).chmod(0o644)
     return "other permissions"
 
 
