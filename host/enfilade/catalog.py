@@ -79,6 +79,11 @@ class Catalog:
         """How all plugins stand that have processes of this host."""
         return self._lineup.statuses()
 
+    @property
+    def swaps(self) -> int:
+        """How often a plugin's process was replaced so far, by another version or for its files have changed."""
+        return self._lineup.swaps
+
     async def restart(self, plugin: str) -> list[Restarted]:
         """Starts a plugin anew, without a gap; see `Restarted`. Empty when there is none of that name."""
         self._lineup.renew()

@@ -172,6 +172,9 @@ class Lineup:
 
     Raises:
         EnfiladeError: What the source has cannot be used.
+
+    Attributes:
+        swaps: How often an heir took its place so far.
     """
 
     def __init__(self, given: Iterable[Candidate], source: Source, runner_of: Callable[[Candidate], Runner]) -> None:
@@ -181,6 +184,7 @@ class Lineup:
         self._revision = source.revision()
         self._followed = [Member(candidate, runner_of) for candidate in source.candidates()]
         self._heirs: dict[Member, Candidate] = {}
+        self.swaps = 0
         self._replacing: dict[Member, asyncio.Task[str]] = {}
         self._unasked: set[Member] = set()
         self._looking: asyncio.Task[None] | None = None
@@ -295,9 +299,9 @@ class Lineup:
 
     def _renew_reloading(self) -> None:
         """Starts those anew whose files have changed; begins to look by itself when there is one that may."""
-        reloading = [member for member in self.members if member.reloads and member.used]
+        reloading = [member for member in self.members if member.reloads]
         for member in reloading:
-            if member not in self._replacing and member.changed():
+            if member.used and member not in self._replacing and member.changed():
                 _log.info("files of plugin %r have changed; it is started anew", member.candidate.plugin)
                 self._succeed(member, member.candidate)
         if reloading and self._looking is None:
@@ -327,6 +331,7 @@ class Lineup:
                 else:
                     place = self._given if member in self._given else self._followed
                     place[place.index(member)] = heir
+                    self.swaps += 1
                     self._leave(member)
             return ""
         finally:

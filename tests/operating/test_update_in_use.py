@@ -174,3 +174,38 @@ async def test_a_version_that_does_not_start_here_leaves_the_old_one_in_use(
         assert "slow/strategy.py was changed" in caplog.text
         await operator.update(write(operator, "2.0.1"))
         assert (await host.ask(SLOW, "now")).answer == "2.0.1 metric"
+
+
+@pytest.mark.timeout(180)
+async def test_a_host_that_has_not_used_a_plugin_yet_holds_nothing_and_loses_nothing(
+    operator: Operator, hosts: Callable[..., Host]
+) -> None:
+    """Its hold begins with the first use: what is updated or removed before that may go, and is found anew."""
+    assert (await operator.add(write(operator, "1.0.0"))).code == 0
+    async with hosts() as host, hosts() as other:
+        for opened in (host, other):
+            assert "slow" in await opened.catalog.names()
+        assert (await operator.update(write(operator, "2.0.0"))).code == 0
+        assert len(operator.environments()) == 1  # the old one went, for nobody held it
+        assert (await host.ask(SLOW, "now")).answer == "2.0.0 metric"
+        assert (await operator.plugins("remove", "slow")).code == 0
+        outcome = await other.ask(SLOW, "now")
+        assert outcome.error is not None
+        assert outcome.error.message.startswith("there is no strategy 'slow'")
+        assert len(operator.environments()) == 1  # the one that the first host holds
+    assert operator.environments() == set()
+
+
+@pytest.mark.timeout(180)
+async def test_isolation_in_process_is_refused_for_it_with_what_to_do(
+    operator: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (await operator.add(write(operator, "1.0.0"))).code == 0
+    done = await operator.command("run", "now", "-s", "slow", "--isolation", "inprocess")
+    assert (done.code, done.text) == (1, "")
+    assert done.err.startswith(
+        "error: slow has an environment of its own, which cannot be loaded into the host; leave out "
+        '`--isolation inprocess`, or set [plugins.slow] isolation = "process", or install it beside the host with pip'
+    )
+    operator.command.write("enfilade.toml", 'isolation = "inprocess"\n[plugins.slow]\nisolation = "process"\n')
+    assert (await operator.command("run", "now", "-s", "slow")).text.strip() == "1.0.0"

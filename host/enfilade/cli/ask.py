@@ -1,6 +1,8 @@
 """`enfilade run`: one question, one run."""
 
+import asyncio
 import logging
+from collections.abc import Callable
 
 from enfilade.briefing import Question
 from enfilade.cli.answer import answered, ready_agent
@@ -23,17 +25,19 @@ from enfilade_sdk.errors import EnfiladeError, InternalError, RunCancelled
 
 _log = logging.getLogger(__name__)
 
+_LOOK_SECONDS = 0.1
+
 
 def ask(question: str, options: AskOptions) -> int:
     """Asks an agent one question and shows the run; gives the exit code."""
     with Signals() as signals:
         screen = Screen.claim()
         logs = show_logs(screen, verbose=options.verbose)
-        sink: Sink = JsonSink(screen) if options.json else TextSink(screen)
+        sink = _sink(screen, as_json=options.json)
         try:
             setup = setup_of(options)
             logs.follow(setup.config.log_format)
-            return _asked(question, setup, sink, signals)
+            return _asked(question, setup, sink, signals, lambda: _sink(screen, as_json=options.json))
         except Interrupted:
             error = RunCancelled("the run was cancelled before it began")
             sink.end(Outcome(status=Status.CANCELLED, error=error))
@@ -49,16 +53,30 @@ def ask(question: str, options: AskOptions) -> int:
             return FAILED
 
 
-def _asked(question: str, setup: Setup, sink: Sink, signals: Signals) -> int:
+def _sink(screen: Screen, *, as_json: bool) -> Sink:
+    return JsonSink(screen) if as_json else TextSink(screen)
+
+
+def _asked(question: str, setup: Setup, sink: Sink, signals: Signals, further: Callable[[], Sink]) -> int:
     with signals.reading():
         text = question_text(question)
     with LoopThread() as loop:
-        outcome = loop.finish(_outcome(setup, text, sink), signals, sink.last_word)
+        outcome = loop.finish(_outcome(setup, text, sink, further), signals, sink.last_word)
     return DONE if outcome.status is Status.SUCCEEDED else FAILED
 
 
-async def _outcome(setup: Setup, text: str, sink: Sink) -> Outcome:
+async def _outcome(setup: Setup, text: str, sink: Sink, further: Callable[[], Sink]) -> Outcome:
     async with Host(setup.config, further=setup.candidates) as host:
         agent = await ready_agent(host, setup)
         question = Question(text, conversation_id=setup.conversation, seconds=setup.seconds, **caller_trace())
-        return await answered(host, agent, question, sink)
+        outcome = await answered(host, agent, question, sink)
+        while setup.reload:
+            swaps = host.catalog.swaps
+            while host.catalog.swaps == swaps:  # noqa: ASYNC110 - a look now and then is all that a person needs
+                await asyncio.sleep(_LOOK_SECONDS)
+            sink = further()
+            try:
+                outcome = await answered(host, await ready_agent(host, setup), question, sink)
+            except EnfiladeError as error:
+                sink.end(failed(error))
+        return outcome

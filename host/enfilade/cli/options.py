@@ -29,6 +29,7 @@ class AskOptions:
         timeout: Seconds for one question.
         record: Whether runs are recorded though nothing else asks for it.
         conversation: The conversation to go on with; its runs are recorded.
+        reload: Whether the strategy is started anew when its files change.
         verbose: Whether logs are shown.
         json: Whether JSON Lines are printed.
     """
@@ -47,6 +48,7 @@ class AskOptions:
     timeout: float | None = None
     record: bool = False
     conversation: str | None = None
+    reload: bool = False
     verbose: bool = False
     json: bool = False
 
@@ -83,6 +85,8 @@ _OPTIONS = (
                  "has a [store], every run is."),
     click.option("--conversation", metavar="ID", help="Go on with a conversation, or begin one: its earlier turns come "
                  "from the records. Implies --record."),
+    click.option("--reload", is_flag=True, help="Start the strategy anew when its files change; 'run' then asks again, "
+                 "until Ctrl-C. For authors."),
     click.option("-v", "--verbose", is_flag=True, help="Show the logs of the host and what plugins print."),
 )  # fmt: skip
 

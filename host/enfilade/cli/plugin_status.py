@@ -34,6 +34,7 @@ def _row(shown: Mapping[str, Any]) -> dict[str, Any]:
         "for": span(time.time() - float(shown.get("since") or 0)),
         "processes": ", ".join(f"{process['pid']} {process['state']}" for process in processes),
         "runs": sum(process["runs"] for process in processes),
+        "reason": "; last crash: ".join(text for text in (shown.get("reason"), shown.get("last_crash")) if text),
     }
 
 

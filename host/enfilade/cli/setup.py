@@ -1,19 +1,19 @@
 """What the options come to: the host's configuration, the agent, the plugins."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from enfilade.agent import AgentConfig
-from enfilade.candidate import Candidate
-from enfilade.cli.candidates import is_target, target_candidate
+from enfilade.candidate import Candidate, plugin_key
+from enfilade.cli.candidates import beside_the_host, is_target, target_candidate
 from enfilade.cli.mcp_servers import given_servers
 from enfilade.cli.options import AskOptions
 from enfilade.cli.recorded import conversation_of, with_records
 from enfilade.cli.usage import CommandLineError
-from enfilade.config import Config, load_config
+from enfilade.config import Config, PluginSettings, load_config
 from enfilade.faults import faults_of
 from enfilade.models.settings import ModelSettings
 
@@ -31,6 +31,7 @@ class Setup:
         params: `KEY=VALUE` texts for the strategy, which has to be opened to read them.
         seconds: The time of one question; None leaves it to the configuration.
         conversation: The conversation that the questions belong to; None for none.
+        reload: Whether the question is put again when the strategy's files have changed.
     """
 
     config: Config
@@ -39,6 +40,7 @@ class Setup:
     params: tuple[str, ...] = ()
     seconds: float | None = None
     conversation: str | None = None
+    reload: bool = False
 
 
 def setup_of(options: AskOptions) -> Setup:
@@ -54,8 +56,29 @@ def setup_of(options: AskOptions) -> Setup:
     agent = _agent(options, [*options.tools, *(f"mcp:{name}" for name in servers)])
     config = _with_endpoint(config, agent, options)
     strategy = agent.strategy or config.default_strategy
-    candidates = (target_candidate(strategy, config.isolation),) if is_target(strategy) else ()
-    return Setup(config, agent, candidates, options.params, options.timeout, conversation_of(options))
+    candidates: tuple[Candidate, ...] = (target_candidate(strategy, config.isolation),) if is_target(strategy) else ()
+    if options.reload:
+        config = _reloading(config, strategy)
+        candidates = tuple(replace(c, supervision=replace(c.supervision, reload=True)) for c in candidates)
+    conversation = conversation_of(options)
+    return Setup(config, agent, candidates, options.params, options.timeout, conversation, options.reload)
+
+
+def _reloading(config: Config, strategy: str) -> Config:
+    """The configuration with `reload` for the plugin beside the host that offers a strategy.
+
+    Raises:
+        CommandLineError: It runs in this process, where code that was imported stays.
+    """
+    offering = [c for c in beside_the_host(config) if any(offer.name == strategy for offer in c.offers)]
+    plugins = dict(config.plugins)
+    for candidate in offering:
+        known = {plugin_key(name): name for name in plugins}
+        name = known.get(plugin_key(candidate.plugin), candidate.plugin)
+        plugins[name] = plugins.get(name, PluginSettings()).model_copy(update={"reload": True})
+    if any(candidate.isolation == "inprocess" for candidate in offering) or config.isolation == "inprocess":
+        raise CommandLineError("--reload needs a process to start anew; leave out --isolation inprocess")
+    return config.model_copy(update={"plugins": plugins})
 
 
 def _agent(options: AskOptions, tools: Sequence[str]) -> AgentConfig:

@@ -12,6 +12,7 @@ from enfilade.isolation.backoff import Backoff, CrashPolicy
 from enfilade.isolation.journal import Journal, Sink
 from enfilade.isolation.pool import Pool, again
 from enfilade.isolation.process import LaunchSpec, StopTimes
+from enfilade.isolation.refusal import given_up, not_started, stopped, too_late
 from enfilade.isolation.register import Register
 from enfilade.isolation.sandbox.plan import Confined
 from enfilade.isolation.states import Listener, PluginStatus, State
@@ -79,7 +80,6 @@ class StartedGuest:
         self._keepers: set[asyncio.Task[None]] = set()
         self._askers: set[asyncio.Future[None]] = set()
         self._described: list[StrategyDescription] = []
-        self._last_crash = ""
         self._last_use = monotonic()
         self._in_use = False
         self._stops = 0
@@ -158,7 +158,7 @@ class StartedGuest:
         self._stops += 1
         self._in_use = False
         try:
-            self._end_waiting(LaunchError(f"plugin {self._spec.plugin!r} was stopped while it started"))
+            self._end_waiting(stopped(self._spec.plugin))
             self._cancel_alarms()
             for start in self._starts:
                 start.cancel()
@@ -214,22 +214,15 @@ class StartedGuest:
 
     def _refuse_if_given_up(self) -> None:
         if self._backoff.given_up:
-            raise LaunchError(self._given_up_text(), details={"state": State.DISABLED.value})
+            raise self._given_up()
 
     def _refuse_if_too_late(self, seconds: float | None) -> None:
         left = self._backoff.left
         if seconds is not None and left >= seconds and self.pid is None:
-            raise LaunchError(
-                f"plugin {self._spec.plugin!r} crashed and is not started again before {left:.1f} s are over, which is "
-                f"later than this run may take ({seconds:g} s); try again then; how it ended: {self._last_crash}",
-                details={"state": State.BACKING_OFF.value, "retry_after": round(left, 3), "retryable": True},
-            )
+            raise too_late(self._spec.plugin, left, seconds, self._register.last_crash)
 
-    def _given_up_text(self) -> str:
-        return (
-            f"plugin {self._spec.plugin!r} is disabled here: it crashed {self._backoff.crashes} times within five "
-            f"minutes; `enfilade plugins restart {self._spec.plugin}` starts it again; how it ended: {self._last_crash}"
-        )
+    def _given_up(self) -> LaunchError:
+        return given_up(self._spec.plugin, self._backoff.crashes, self._register.last_crash)
 
     # Starting
 
@@ -274,7 +267,7 @@ class StartedGuest:
         if isinstance(error, EnfiladeError):
             return error
         _log.error("starting plugin %r failed", self._spec.plugin, exc_info=error)
-        return LaunchError(f"plugin {self._spec.plugin!r} could not be started: {type(error).__name__}: {error}")
+        return not_started(self._spec.plugin, error)
 
     async def _verify(self) -> None:
         if self._check is not None:
@@ -332,7 +325,7 @@ class StartedGuest:
             self._fill()
 
     def _count_crash(self, how: str, uptime: float, worker: Worker | None) -> None:
-        self._last_crash = how
+        self._register.last_crash = how
         self._backoff.crashed(uptime)
         if worker is None:
             self._register.plugin(State.CRASHED, how)
@@ -340,7 +333,7 @@ class StartedGuest:
             self._register.moved(worker, State.CRASHED, how)
         if self._backoff.given_up:
             self._register.plugin(State.DISABLED, f"it crashed {self._backoff.crashes} times within five minutes")
-            self._end_waiting(LaunchError(self._given_up_text(), details={"state": State.DISABLED.value}))
+            self._end_waiting(self._given_up())
             for other in list(self._pool.places):
                 self._retire(other, "the plugin is disabled")
         elif self._backoff.left > 0:

@@ -25,6 +25,7 @@ class Register:
 
     Attributes:
         listeners: Who hears of changes.
+        last_crash: How the last crash came about; empty when there was none.
     """
 
     def __init__(self, plugin: str, version: str) -> None:
@@ -34,6 +35,7 @@ class Register:
         self._state = State.INSTALLED
         self._since = time.time()
         self._reason = ""
+        self.last_crash = ""
 
     def plugin(self, state: State, reason: str = "") -> None:
         """The plugin as a whole changed its state."""
@@ -63,6 +65,7 @@ class Register:
             reason=reason,
             waiting=waiting,
             crashes=backoff.crashes,
+            last_crash=self.last_crash,
             retry_at=time.time() + backoff.left if backoff.left > 0 else None,
             processes=processes,
         )

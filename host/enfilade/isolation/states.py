@@ -70,6 +70,7 @@ class PluginStatus:
         reason: Why, in words; may be empty.
         waiting: Runs that wait for a place.
         crashes: Crashes that still count.
+        last_crash: How the last one came about, with the last lines; empty when there was none.
         retry_at: When it may be started again, in seconds of the wall clock; None when it may be now.
         processes: Its processes.
     """
@@ -81,6 +82,7 @@ class PluginStatus:
     reason: str = ""
     waiting: int = 0
     crashes: int = 0
+    last_crash: str = ""
     retry_at: float | None = None
     processes: tuple[ProcessStatus, ...] = field(default=())
 
