@@ -29,8 +29,8 @@ def too_late(plugin: str, left: float, seconds: float, last: str) -> LaunchError
         last: How the last crash came about.
     """
     return LaunchError(
-        f"plugin {plugin!r} crashed and is not started again before {left:.1f} s are over, which is later than this run "
-        f"may take ({seconds:g} s); try again then; how it ended: {last}",
+        f"plugin {plugin!r} crashed and is not started again before {left:.1f} s are over, which is later than this "
+        f"run may take ({seconds:g} s); try again then; how it ended: {last}",
         details={"state": State.BACKING_OFF.value, "retry_after": round(left, 3), "retryable": True},
     )
 
