@@ -74,12 +74,12 @@ def test_abilities_are_what_the_settings_say() -> None:
 def test_an_unknown_model_names_near_matches() -> None:
     gateway = ModelGateway({"gpt-small": ModelSettings(base_url=BASE), "gpt-large": ModelSettings(base_url=BASE)})
     with pytest.raises(
-        ModelNotFoundError, match="there is no model named 'gpt-smal': did you mean 'gpt-small'"
+        ModelNotFoundError, match="there is no model named 'gpt-smal'; did you mean 'gpt-small'"
     ) as caught:
         gateway.resolve("gpt-smal")
     assert caught.value.code == ErrorCode.INVALID_PARAMS
     assert caught.value.details == {"model": "gpt-smal", "known": ["demo", "gpt-large", "gpt-small"]}
-    with pytest.raises(ModelNotFoundError, match="there are demo, gpt-large, gpt-small"):
+    with pytest.raises(ModelNotFoundError, match="there are: demo, gpt-large, gpt-small"):
         gateway.stream(ModelRequest(messages=(), model="zzz"))
 
 

@@ -1,8 +1,8 @@
 """The one way to every model of a host."""
 
-import difflib
 from collections.abc import AsyncGenerator, Callable, Mapping
 
+from enfilade.errors import near_matches
 from enfilade.models.provider import ModelProvider
 from enfilade.models.providers import PROVIDERS
 from enfilade.models.settings import ModelSettings
@@ -60,8 +60,8 @@ class ModelGateway:
         model = self._models.get(wanted)
         if model is None:
             raise ModelNotFoundError(
-                f"there is no model named {wanted!r}: {_nearest(wanted, self.names())}. Add [models.{wanted}] to the "
-                "configuration, or give --base-url for a model that needs none",
+                f"there is no model named {wanted!r}; {near_matches(wanted, self.names())}\n"
+                f"Add [models.{wanted}] to the configuration, or give --base-url for a model that needs none",
                 details={"model": wanted, "known": self.names()},
             )
         return model
@@ -106,16 +106,9 @@ class ModelGateway:
             factory = self._factories.get(model.provider)
             if factory is None:
                 raise ModelNotFoundError(
-                    f"model {model.name!r} has the provider {model.provider!r}, of which there is none: "
-                    f"{_nearest(model.provider, sorted(self._factories))}",
+                    f"model {model.name!r} has the provider {model.provider!r}, of which there is none; "
+                    f"{near_matches(model.provider, self._factories)}",
                     details={"model": model.name, "provider": model.provider, "known": sorted(self._factories)},
                 )
             provider = self._providers[model.provider] = factory()
         return provider
-
-
-def _nearest(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    if near:
-        return f"did you mean {' or '.join(map(repr, near))}?"[:-1]
-    return f"there are {', '.join(known)}"
