@@ -4,6 +4,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -100,19 +101,29 @@ def deaf_main_thread() -> Iterator[None]:
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def signal_from_another_thread() -> None:
+def wait_for_a_read(thread: int, file: int) -> None:
+    """Returns when a thread of this process waits in a system call on a file."""
+    waits = Path(f"/proc/self/task/{thread}/syscall")  # number, arguments; or `running`
+    deadline = time.monotonic() + 20
+    while waits.read_text().split()[1:2] != [hex(file)]:
+        assert time.monotonic() < deadline
+        os.sched_yield()
+
+
+def signal_from_another_thread(main: int, file: int) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    time.sleep(0.3)  # nothing tells that the main thread is in its read; if it is not yet, the test is merely easier
+    wait_for_a_read(main, file)
     os.kill(os.getpid(), signal.SIGINT)
 
 
 @pytest.mark.usefixtures("deaf_main_thread")
 def test_a_signal_that_does_not_interrupt_a_read_is_heard_all_the_same() -> None:
     read, write = os.pipe()
-    began = time.monotonic()
+    in_vain = threading.Timer(30, os.write, (write, b"x"))
+    in_vain.start()
     with Signals() as signals, pytest.raises(Interrupted), signals.reading():
-        threading.Thread(target=signal_from_another_thread).start()
+        threading.Thread(target=signal_from_another_thread, args=(threading.get_native_id(), read)).start()
         os.read(read, 1)
-    assert time.monotonic() - began < 5
+    in_vain.cancel()
     os.close(read)
     os.close(write)

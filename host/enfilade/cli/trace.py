@@ -96,8 +96,12 @@ def _tool_line(log: LogPayload) -> str:
     given = given if len(given) <= _ARGUMENTS else given[: _ARGUMENTS - 3] + "..."
     seconds = f"({_seconds(log)})" if _seconds(log) else ""
     if log.status is LogStatus.ERROR:
-        return f"{tool} {given} failed {seconds}: {log.error}"
-    return f"{tool} {given} {seconds} = {log.data.get('output', '')}"
+        return f"{_words(tool, given, 'failed', seconds)}: {log.error}"
+    return f"{_words(tool, given, seconds)} = {log.data.get('output', '')}"
+
+
+def _words(*words: str) -> str:
+    return " ".join(word for word in words if word)
 
 
 def _other_line(log: LogPayload) -> str:
