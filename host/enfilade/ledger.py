@@ -64,7 +64,10 @@ class CallEntry:
 
 @dataclass(slots=True)
 class RoundEntry:
-    """One model call and the tool calls that followed it. A `cost` of None is not known, which is not 0."""
+    """One model call and the tool calls that followed it. A `cost` of None is not known, which is not 0.
+
+    `priced` says whether somebody asked for it: only then it is in the JSON form, as the word `unknown` if need be.
+    """
 
     position: int
     model: str = ""
@@ -75,6 +78,7 @@ class RoundEntry:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     cost: Decimal | None = None
+    priced: bool = False
     error: str | None = None
     calls: list[CallEntry] = field(default_factory=list)
 
@@ -89,7 +93,7 @@ class RoundEntry:
             "finish_reason": self.finish_reason,
             "usage": self.usage.model_dump(),
             "seconds": round(self.seconds, 6),
-            **({} if self.cost is None else {"cost": cost_json(self.cost)}),
+            **({"cost": cost_json(self.cost)} if self.priced else {}),
             "error": self.error,
             "calls": [call.to_json() for call in self.calls],
         }
@@ -136,7 +140,7 @@ class Ledger:
 
     def model_called(self, model: str, provider: str) -> RoundEntry:
         """Opens a round."""
-        entry = RoundEntry(len(self.rounds) + 1, model, provider)
+        entry = RoundEntry(len(self.rounds) + 1, model, provider, priced=self.pricing is not None)
         self.rounds.append(entry)
         return entry
 

@@ -120,8 +120,26 @@ async def test_costs_are_recorded_where_the_price_is_known(tmp_path: Path) -> No
             run = await exported(store, await host.ask(told("ask"), "?"))
         async with hosted(layers, [text_turn("a", usage=USAGE)]) as host:
             unpriced = await exported(store, await host.ask(told("ask"), "?"))
-    assert run["rounds"][0]["cost_usd"] == run["used"]["cost_usd"] == 0.003
-    assert unpriced["used"]["cost_usd"] is None
+    assert (run["rounds"][0]["cost"], run["used"]["cost"], run["used"]["currency"]) == (0.003, 0.003, "USD")
+    assert (unpriced["rounds"][0]["cost"], unpriced["used"]["cost"]) == ("unknown", "unknown")
+
+
+async def test_records_and_outcomes_say_what_it_cost_in_the_same_words(tmp_path: Path) -> None:
+    prices = {"m": Price(input=Decimal(2), output=Decimal(10))}
+    turns = [text_turn("a", usage=USAGE), text_turn("b")]
+    async with (
+        stored(tmp_path) as store,
+        hosted([Recording(store.records), Costs()], turns, config={"prices": prices}) as host,
+    ):
+        outcome = await host.ask(told("ask", "ask"), "?")
+        run = await exported(store, outcome)
+    said, kept = outcome.to_json(), run["used"]
+    names = ("cost", "known_cost", "currency")
+    assert {name: kept[name] for name in names} == {name: said["usage"][name] for name in names}
+    assert (kept["cost"], kept["known_cost"]) == ("unknown", 0.003)
+    assert (
+        [entry["cost"] for entry in run["rounds"]] == [entry["cost"] for entry in said["rounds"]] == [0.003, "unknown"]
+    )
 
 
 async def test_secrets_are_not_in_the_records(tmp_path: Path) -> None:

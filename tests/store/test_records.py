@@ -130,7 +130,7 @@ async def test_a_count_that_no_database_takes_is_unknown(store: Store) -> None:
     record.ended(Status.SUCCEEDED)
     (entry,) = (await shown(store)).rounds
     assert entry.usage == Usage(completion_tokens=2**63 - 1)
-    assert entry.cost_usd is None
+    assert entry.cost is None
 
 
 async def test_failures_stand_with_code_and_text(store: Store) -> None:

@@ -69,7 +69,8 @@ async def test_what_nobody_said_is_unknown_and_not_nothing(used: Store) -> None:
     nothing = await used.usage(UsageScope(user_id="eve"))
     assert (nothing.usage, nothing.cost, nothing.unknown) == (Usage(), None, 0)
     assert nothing.to_json()["usage"]["prompt_tokens"] is None
-    assert nothing.to_json()["cost_usd"] is None
+    assert nothing.to_json()["cost"] == 0
+    assert found.to_json()["cost"] == "unknown"
 
 
 async def test_a_call_counts_as_soon_as_it_begins_and_when_it_fails(store: Store) -> None:

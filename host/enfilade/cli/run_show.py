@@ -63,7 +63,14 @@ def _used(used: UsageSum) -> str:
     counts = (used.usage.prompt_tokens, used.usage.completion_tokens)
     tokens = " + ".join("unknown" if count is None else str(count) for count in counts) + " tokens"
     gap = f" ({used.unknown} of {used.calls} calls unknown)" if used.unknown else ""
-    return tokens + gap + ("" if used.cost is None else f", {used.cost} US dollars")
+    return f"{tokens}{gap}, {_cost(used)}"
+
+
+def _cost(used: UsageSum) -> str:
+    if used.unpriced and not used.cost:
+        return "cost unknown"
+    gap = f" and the unknown cost of {used.unpriced} of {used.calls} calls" if used.unpriced else ""
+    return f"{used.cost or 0} US dollars{gap}"
 
 
 def _round(entry: RoundShown) -> Iterator[str]:

@@ -2,8 +2,10 @@
 
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any, Self
 
+from enfilade.ledger import cost_json
 from enfilade.store.database import Record
 from enfilade.store.state import State
 from enfilade.store.text import loaded_json, loaded_text
@@ -107,7 +109,7 @@ class RoundShown:
     began_at: datetime
     seconds: float | None
     usage: Usage
-    cost_usd: float | None
+    cost: Decimal | None
     calls: list[CallShown] = field(default_factory=list)
 
     @classmethod
@@ -122,16 +124,17 @@ class RoundShown:
             tool_calls=loaded_json(row["tool_calls"]) or [],
             began_at=_time(row["began_at"]),
             usage=used.usage if used else Usage(),
-            cost_usd=float(used.cost) if used and used.cost is not None else None,
+            cost=used.cost if used else None,
             calls=calls,
             **texts,
             **plain,
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Its JSON form."""
+        """Its JSON form; a cost that is not known is the word `unknown`, as in an outcome."""
         calls = [call.to_json() for call in self.calls]
-        return _json(self, without="calls") | {"usage": self.usage.model_dump(), "calls": calls}
+        own = {"usage": self.usage.model_dump(), "cost": cost_json(self.cost), "calls": calls}
+        return _json(self, without="calls") | own
 
 
 @dataclass(frozen=True, slots=True)

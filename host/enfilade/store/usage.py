@@ -5,6 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
+from enfilade.ledger import Cost
 from enfilade.store.database import MICROSECONDS, Database, Record
 from enfilade.store.round_record import NANO
 from enfilade.store.text import loaded_text, stored_text
@@ -54,11 +55,10 @@ class UsageSum:
     unpriced: int
 
     def to_json(self) -> dict[str, Any]:
-        """Its JSON form; an unknown number is null."""
-        cost = None if self.cost is None else float(self.cost)
+        """Its JSON form, as an outcome has it: an unknown cost is the word `unknown`, an unknown count is null."""
         return {
             "usage": self.usage.model_dump(),
-            "cost_usd": cost,
+            **Cost(self.cost or Decimal(), self.unpriced).to_json(),
             "calls": self.calls,
             "unknown": self.unknown,
             "unpriced": self.unpriced,
