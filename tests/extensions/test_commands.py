@@ -90,3 +90,14 @@ async def test_a_broken_extension_does_not_keep_the_host_from_its_work(tmp_path:
     assert code == 0
     assert "calculator" in out
     assert "Traceback" not in err
+
+
+async def test_the_doctor_names_a_broken_extension_and_those_that_are_there(tmp_path: Path) -> None:
+    package(tmp_path, COMMAND, name="good", point="good")
+    package(tmp_path, "raise ValueError('no licence')", name="bad", point="bad")
+    code, out, err = await run(tmp_path, "doctor")
+    assert code == 1
+    fault = "FAULT  extensions: the extension 'bad' of bad 1.2 is left out: ValueError: no licence\n"
+    assert (fault in out, err) == (True, "")
+    code, out, _ = await run(tmp_path, "doctor", ENFILADE_LOAD_PLUGINS="good")
+    assert "ok     extensions: good\n" in out

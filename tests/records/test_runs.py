@@ -37,6 +37,7 @@ async def test_a_run_is_shown_exported_and_deleted_by_the_beginning_of_its_id(an
         assert text in shown.text
     assert '  calculator {"expression":"12 * 7"}, succeeded' in shown.text
     assert "answer: 12 * 7 = 84." in shown.text
+    assert "cost unknown" in shown.text
     exported = loaded(await anywhere.enfilade("runs", "export", name))
     assert (exported["enfilade_run"], exported["id"]) == (1, run["id"])
     assert exported["events"]

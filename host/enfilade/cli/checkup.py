@@ -1,5 +1,6 @@
 """`enfilade doctor`: what works here and what does not."""
 
+import logging
 import os
 import platform
 import shutil
@@ -22,6 +23,7 @@ from enfilade.cli.screen import Screen
 from enfilade.config import Config, config_file, load_config
 from enfilade.discovery.managed import managed_candidates
 from enfilade.environments.installed import InstalledPlugins
+from enfilade.extensions.loading import Extensions
 from enfilade.isolation.directory import make_directory, remove_directory
 from enfilade.isolation.sandbox.layers import layers
 from enfilade_sdk.errors import EnfiladeError
@@ -72,6 +74,7 @@ def _checks(screen: Screen) -> Iterator[Check]:
     config, check = _configuration()
     yield check
     yield from _keys(config)
+    yield _extensions()
     yield _directory()
     yield from _sandbox(config)
     candidates = beside_the_host(config)
@@ -120,6 +123,15 @@ def _keys(config: Config) -> Iterator[Check]:
         unset = [variable for variable in variables if variable and not os.environ.get(variable)]
         if unset:
             yield Check(f"model {name}", "note", f"{' and '.join(unset)} not set in the environment")
+
+
+def _extensions() -> Check:
+    """Loads what packages add to the host; one that is broken is left out, and this is where that is told."""
+    logging.getLogger("enfilade.extensions").setLevel(logging.ERROR)
+    extensions = Extensions.installed()
+    if extensions.broken:
+        return Check("extensions", "fault", "\n".join(map(str, extensions.broken)))
+    return Check("extensions", "ok", ", ".join(extensions.loaded) or "none is installed")
 
 
 def _directory() -> Check:
