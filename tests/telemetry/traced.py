@@ -7,6 +7,7 @@ from typing import Any
 
 from enfilade.candidate import Candidate, Offer
 from enfilade.host import Host
+from enfilade.sandboxing import Sandboxing
 from tests.layers.scenario import Isolation, hosted
 from tests.support.collector import Collector
 from tests.support.model_turns import Turn
@@ -44,6 +45,7 @@ async def traced(
         isolation=isolation,
         paths=(FOLDER,),
         environment={"COLLECTOR": collector.endpoint},
+        sandboxing=Sandboxing(network=True),  # it sends spans itself
         start_timeout=30,
     )
     async with hosted(
