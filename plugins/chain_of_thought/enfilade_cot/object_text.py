@@ -40,6 +40,7 @@ class ObjectText:
         self.reader = Reader(tape.grammar, tap=self._is_answer if stream else None)
         self.answered = False
         self._labelled = labelled
+        self._is_other: bool | None = None
         self._tape = tape
         self._pieces: list[str] = []
         self._size = 0
@@ -106,8 +107,12 @@ class ObjectText:
     @property
     def is_other(self) -> bool:
         """Whether it begins like no action."""
-        key = self.reader.first_key
-        return not self._labelled and key is not None and letters(key) not in FIRST_KEYS
+        if self._is_other is None:
+            key = self.reader.first_key
+            if self._labelled or key is None:
+                return False
+            self._is_other = letters(key) not in FIRST_KEYS
+        return self._is_other
 
     def _is_answer(self, reader: Reader, at: int) -> bool:
         """Whether the string that starts at `at` is the final answer."""

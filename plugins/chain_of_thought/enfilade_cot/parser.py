@@ -1,6 +1,6 @@
 """Finds thoughts, actions and the answer in a reply of a model, while it arrives."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol
 
 from enfilade_cot.action import ActionHead
@@ -18,7 +18,7 @@ from enfilade_cot.labels import ENGLISH, LabelSet
 from enfilade_cot.marked import Marked
 from enfilade_cot.plain_object import PlainObject
 from enfilade_cot.prose import Prose
-from enfilade_cot.quiet import LOUD, Quiet
+from enfilade_cot.quiet import LOUD, AtOnce, Make, Quiet, Search, Take
 from enfilade_cot.tape import CONTEXT, Tape
 from enfilade_cot.thinking import Thinking
 from enfilade_cot.turns import (
@@ -98,6 +98,13 @@ class Parser:
         self._state: State = Thinking(self._tape) if thinking else self._prose
         self._over = False
         self._remember = self._tape.remember
+        self._stops: frozenset[str] | None
+        self._search: Search
+        self._make: Make
+        self._second_stops: frozenset[str]
+        self._second_search: Search
+        self._take: Take
+        self._turned: Callable[[], AtOnce] | None
         self._hear(LOUD)
 
     def feed(self, text: str) -> list[Event]:
@@ -110,12 +117,20 @@ class Parser:
             What can be said now; thought and answer leave as soon as they cannot be a label any more.
         """
         if len(text) == 1:
-            if self._stops is not None and text not in self._stops:
+            stops = self._stops
+            if stops is not None and text not in stops:
                 self._remember(text)
                 return [self._make(text)]
+            events = None if text in self._second_stops else self._take(text)
         elif self._search(text) is None:
             self._remember(text[-CONTEXT:])
             return [self._make(text)]
+        else:
+            events = None if self._second_search(text) else self._take(text)
+        if events is not None:
+            if self._turned is not None:
+                self._stops, self._search = self._turned()
+            return events
         return self._feed(text)
 
     def finish(self, cut: bool = False) -> list[Event]:
@@ -143,12 +158,6 @@ class Parser:
 
     def _feed(self, text: str) -> list[Event]:
         tape = self._tape
-        if text not in self._second_stops if len(text) == 1 else self._second_search(text) is None:
-            events = self._take(text)
-            if events is not None:
-                if self._turned is not None:
-                    self._hear(self._turned())
-                return events
         if self._over:
             return [Dropped(text)] if text else []
         tape.load(text)
@@ -157,15 +166,13 @@ class Parser:
         return self._taken()
 
     def _hear(self, quiet: Quiet) -> None:
-        (
-            self._stops,
-            self._search,
-            self._make,
-            self._second_stops,
-            self._second_search,
-            self._take,
-            self._turned,
-        ) = quiet
+        self._stops = quiet.stops
+        self._search = quiet.search
+        self._make = quiet.make
+        self._second_stops = quiet.second_stops
+        self._second_search = quiet.second_search
+        self._take = quiet.take
+        self._turned = quiet.turned
 
     def _taken(self) -> list[Event]:
         events, self._tape.out = self._tape.out, []

@@ -26,7 +26,7 @@ class Quiet(NamedTuple):
         second_stops: Single characters that may not go by in the second way either.
         second_search: Finds what may not in a text of several characters.
         take: The second way: holds text back, or gives out what was held with it.
-        turned: How the next text may go by after the second way, if that changes it.
+        turned: What may go by at once after the second way, if that changes it.
     """
 
     stops: frozenset[str] | None
@@ -35,7 +35,14 @@ class Quiet(NamedTuple):
     second_stops: frozenset[str]
     second_search: Search
     take: Take
-    turned: "Callable[[], Quiet] | None"
+    turned: "Callable[[], AtOnce] | None"
+
+
+class AtOnce(NamedTuple):
+    """What may go by at once: `stops` and `search` of `Quiet`."""
+
+    stops: frozenset[str] | None
+    search: Search
 
 
 def quiet_as(make: Make, stops: str) -> Quiet:
@@ -43,15 +50,15 @@ def quiet_as(make: Make, stops: str) -> Quiet:
     return Quiet(frozenset(stops), _search(stops, ""), make, _NONE, _all, _nothing, None)
 
 
-def quiet_trimmed(make: Make, stops: str, white: str, take: Take, turned: Callable[[], Quiet]) -> Quiet:
+def quiet_trimmed(make: Make, stops: str, white: str, take: Take, turned: Callable[[], AtOnce]) -> Quiet:
     """The same, but text that ends with white space, which may be the end of the whole, is taken the second way."""
     at_once = frozenset(stops + white), _search(stops, white), make
     return Quiet(*at_once, frozenset(stops), _search(stops, ""), take, turned)
 
 
-def quiet_held(stops: str, take: Take, turned: Callable[[], Quiet] | None = None) -> Quiet:
+def quiet_held(stops: str, take: Take) -> Quiet:
     """Lets text go by the second way only."""
-    return Quiet(None, _all, _never, frozenset(stops), _search(stops, ""), take, turned)
+    return Quiet(None, _all, _never, frozenset(stops), _search(stops, ""), take, None)
 
 
 @cache
@@ -74,6 +81,9 @@ def _never(text: str) -> Event:
 
 
 _NONE: frozenset[str] = frozenset()
+
+ALOUD = AtOnce(None, _all)
+"""Nothing may."""
 
 LOUD = Quiet(None, _all, _never, _NONE, _all, _nothing, None)
 """Everything is looked at."""

@@ -1,7 +1,6 @@
 """Think blocks."""
 
 import re
-from functools import partial
 
 from enfilade_cot.events import Action, Answer, Dropped, Event, Mark, ParseError, Thought
 from enfilade_cot.labels import Hold, Kind
@@ -12,7 +11,10 @@ from enfilade_cot.tags import THINK, unfinished
 from enfilade_cot.tape import Tape
 from enfilade_cot.turns import ToDrop, ToProse, Turn
 
-_reasoning = partial(Thought, reasoning=True)
+
+def _reasoning(text: str) -> Thought:
+    return Thought(text, True)
+
 
 UNCLOSED = (
     "the think block was never closed, so the action in it may be a mere thought; close it with </think> and write "

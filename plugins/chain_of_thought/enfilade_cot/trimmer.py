@@ -1,10 +1,7 @@
 """Trims a text that arrives in pieces."""
 
-from collections import deque
-from functools import partial
-
 from enfilade_cot.events import Answer, Event
-from enfilade_cot.quiet import Quiet, quiet_held, quiet_trimmed
+from enfilade_cot.quiet import ALOUD, AtOnce, Quiet, quiet_trimmed
 from enfilade_cot.spacing import WHITE, trim_end, trim_start
 
 LONGEST = 4096
@@ -18,24 +15,30 @@ class Trimmer:
 
     def __init__(self) -> None:
         self._begun = False
-        self._held: deque[str] = deque()
-        self._size = 0
-        self._quiets: dict[str, tuple[Quiet, Quiet]] = {}
+        self._held = ""
+        self._at_once = ALOUD
+        self._quiets: dict[str, Quiet] = {}
 
     def quiet(self, stops: str) -> Quiet:
         """How the text of an answer may go by; right behind white space it is taken with it."""
-        if stops not in self._quiets:
-            turned = partial(self.quiet, stops)
-            idle = quiet_trimmed(Answer, stops, WHITE, self._flow, turned)
-            self._quiets[stops] = idle, quiet_held(stops, self._flow, turned)
-        idle, holding = self._quiets[stops]
-        return idle if self._begun and not self._held else holding
+        idle = self._quiets.get(stops)
+        if idle is None:
+            idle = self._quiets[stops] = quiet_trimmed(Answer, stops, WHITE, self._flow, self._turned)
+        self._at_once = AtOnce(idle.stops, idle.search)
+        now = self._turned()
+        return idle if now is self._at_once else idle._replace(stops=now.stops, search=now.search)
+
+    def _turned(self) -> AtOnce:
+        return ALOUD if self._held or not self._begun else self._at_once
 
     def _flow(self, text: str) -> list[Event]:
-        if text in _WHITE and self._begun and self._size < LONGEST:
-            self._held.append(text)
-            self._size += 1
-            return []
+        if self._begun and len(text) == 1:
+            if text not in _WHITE:
+                text, self._held = self._held + text, ""
+                return [Answer(text)]
+            if len(self._held) < LONGEST:
+                self._held += text
+                return []
         text = self.feed(text)
         return [Answer(text)] if text else []
 
@@ -45,27 +48,7 @@ class Trimmer:
             text = trim_start(text)
             self._begun = bool(text)
         ink = trim_end(text)
-        if ink:
-            out = "".join(self._held) + ink
-            self._held.clear()
-            self._size = 0
-        else:
-            out = ""
-        self._hold(text[len(ink) :])
-        return out + self._excess()
-
-    def _hold(self, white: str) -> None:
-        if white:
-            self._held.append(white)
-            self._size += len(white)
-
-    def _excess(self) -> str:
-        pieces = []
-        while self._size > LONGEST:
-            first = self._held.popleft()
-            spare = self._size - LONGEST
-            pieces.append(first[:spare])
-            self._size -= len(pieces[-1])
-            if len(first) > spare:
-                self._held.appendleft(first[spare:])
-        return "".join(pieces)
+        out = self._held + ink if ink else ""
+        held = text[len(ink) :] if ink else self._held + text
+        self._held = held[-LONGEST:]
+        return out + held[: -len(self._held)] if len(held) > LONGEST else out
