@@ -3,6 +3,7 @@
 import os
 import resource
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -111,9 +112,9 @@ async def test_a_file_of_a_folder_that_cannot_be_read_is_left_out_and_told(docs:
     (docs / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     changes = await added(base, docs)
     assert len(changes.added) == 3
-    assert list(changes.skipped) == ["docs/broken.pdf"]
+    assert list(changes.skipped) == [str(docs / "broken.pdf")]
     (docs / "guide.md").write_bytes(b"\xff\0")  # what it held before stays
-    assert set((await added(base, docs)).skipped) == {"docs/broken.pdf", "docs/guide.md"}
+    assert set((await added(base, docs)).skipped) == {str(docs / "broken.pdf"), str(docs / "guide.md")}
     assert len(await found(base, "mooring fee")) == 1
 
 
@@ -149,6 +150,15 @@ async def test_documents_whose_files_are_gone_are_taken_out_on_demand(docs: Path
     changes = await added(base, docs, prune=[docs])
     assert (changes.removed, changes.documents) == (["docs/guide.md"], 2)
     assert await found(base, "mooring") == []
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+async def test_nobody_else_may_read_it(docs: Path, base: Path) -> None:
+    await added(base, docs)
+    assert [mode_of(place) for place in (base.parent, base)] == [0o700, 0o600]
 
 
 async def remove(base: Path, *paths: Path | str) -> list[str]:

@@ -56,7 +56,7 @@ async def test_each_command_speaks_json(enfilade: Enfilade, base: Path) -> None:
     added = json.loads(done.text)
     assert added["added"] == ["docs/guide.md", "docs/page.html", "docs/rules.pdf", "docs/zh.md"]
     assert (added["knowledge"], added["documents"], added["parts"], added["replaced"]) == ("docs", 4, 7, [])
-    assert list(added["skipped"]) == ["docs/bad.pdf"]
+    assert list(added["skipped"]) == [str(enfilade.folder / "docs" / "bad.pdf")]
     assert done.err.startswith("warning: left out: docs/bad.pdf is damaged")
     [listed] = json.loads((await enfilade("knowledge", "list", "--json")).text)
     assert listed == {
@@ -106,6 +106,16 @@ async def test_what_cannot_be_done_is_told_once_as_json_too(
     assert error(done.text)["message"].startswith(said)
     assert "Traceback" not in done.err
     assert not base.exists()  # noqa: ASYNC240
+
+
+async def test_documents_whose_files_are_gone_are_taken_out_on_demand(enfilade: Enfilade) -> None:
+    await enfilade("knowledge", "add", "docs", "docs")
+    for name in ("guide.md", "zh.md", "page.html", "rules.pdf"):
+        (enfilade.folder / "docs" / name).unlink()
+    assert "the folder docs holds no document" in (await enfilade("knowledge", "add", "docs", "docs")).err
+    done = await enfilade("knowledge", "add", "docs", "docs", "--prune")
+    assert done.text == "docs: 4 removed; it has 0 documents in 0 parts\n"
+    assert (await enfilade("knowledge", "search", "docs", "dogs")).err == "nothing in docs fits the query\n"
 
 
 async def test_an_empty_query_is_a_fault_of_the_command_line(enfilade: Enfilade) -> None:

@@ -78,6 +78,21 @@ def test_the_title_of_a_page_stands_for_its_first_heading() -> None:
     assert fault(b"<title>Site</title>", "a.html") == "a.html has no text"
 
 
+def test_a_heading_that_is_never_closed_ends_where_a_paragraph_begins() -> None:
+    assert read(b"<h1>Fees<p>a</p><h2><div>Dogs</div></h2>b<h3>c<h3>d<p>e", "a.html") == [
+        Block("a", "Fees"),
+        Block("b", "Fees > Dogs"),
+        Block("c", "Fees > Dogs"),
+        Block("e", "Fees > Dogs > d"),
+    ]
+
+
+def test_a_heading_of_any_length_is_cut() -> None:
+    [block] = read(f"# {'long ' * 1000}\n\nx\n".encode(), "a.md")
+    assert len(block.heading) == 199
+    assert block.text == "x"
+
+
 @pytest.mark.parametrize(("name", "library", "what"), [("a.html", "lxml", "HTML"), ("a.pdf", "pypdf", "PDF")])
 def test_a_library_that_is_not_installed_is_told(
     monkeypatch: pytest.MonkeyPatch, name: str, library: str, what: str

@@ -39,7 +39,7 @@ def add(name: str, paths: Sequence[str], description: str | None, prune: bool, a
 async def _added(name: str, paths: Sequence[str], description: str | None, prune: bool, screen: Screen) -> Changes:
     bases = KnowledgeBases.here()
     settings = bases.settings(name)
-    found = files_of(paths, bases.folder)
+    found = files_of(paths, bases.folder, may_be_none=prune)
     below = folders_of(paths, bases.folder) if prune else []
     embedder = embedder_of(settings)
     index = bases.made(name)

@@ -29,7 +29,7 @@ class Changes:
         replaced: Documents whose parts are new.
         unchanged: Documents that are as they were.
         removed: Documents that were taken out, since their files are gone.
-        skipped: Files of folders that cannot be taken in, each with the reason.
+        skipped: Files of folders that cannot be taken in: the reasons by their paths.
         documents: How many documents there are now.
         parts: How many parts they have.
     """
@@ -91,7 +91,7 @@ class Addition:
                 try:
                     await self._take_in(file, before.get(str(file.path)), changes, None if faults else connection)
                 except DocumentFault as fault:
-                    changes.skipped[file.name] = fault.message
+                    changes.skipped[str(file.path)] = fault.message
                     if file.is_named:
                         faults.append(fault)
             self._progress(len(files), len(files), "")

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 SEPARATOR = " > "
 """Between the headings of a path."""
 
+_LONGEST = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -31,13 +33,13 @@ class Outline:
 
     def title(self, text: str) -> None:
         """Says what the document is called; that stands for a heading of the outermost level until there is one."""
-        title = " ".join(text.split())
+        title = _line(text)
         if title and not self._path:
             self._path.append((1, title))
 
     def heading(self, level: int, text: str) -> None:
         """Begins a section of a level; 1 is the outermost."""
-        title = " ".join(text.split())
+        title = _line(text)
         if not title:
             return
         if not self._path or level <= self._path[-1][0]:
@@ -65,3 +67,8 @@ class Outline:
 
     def _heading(self) -> str:
         return SEPARATOR.join(title for _, title in self._path)
+
+
+def _line(text: str) -> str:
+    """A heading in one line of a length that a heading has."""
+    return " ".join(text[: _LONGEST * 4].split())[:_LONGEST].rstrip()

@@ -26,7 +26,7 @@ class FoundFile:
     is_named: bool
 
 
-def files_of(paths: Sequence[str], folder: Path) -> list[FoundFile]:
+def files_of(paths: Sequence[str], folder: Path, *, may_be_none: bool = False) -> list[FoundFile]:
     """The files that paths mean, each once: files, and those of folders whose endings say that they are documents.
 
     Of folders, what begins with a dot is passed over, and links to other folders are not followed.
@@ -34,6 +34,7 @@ def files_of(paths: Sequence[str], folder: Path) -> list[FoundFile]:
     Args:
         paths: The paths as they were given.
         folder: Where relative ones start.
+        may_be_none: Whether a folder without a document is no fault.
 
     Raises:
         DocumentFault: One is not there, or nothing is found; all faults are named.
@@ -48,7 +49,7 @@ def files_of(paths: Sequence[str], folder: Path) -> list[FoundFile]:
         except (OSError, ValueError) as error:
             faults.append(_missing(given, path, error))
             continue
-        if not below:
+        if not below and not may_be_none:
             faults.append(DocumentFault(f"the folder {given} holds no document (*{', *'.join(FORMATS)})"))
         for file in below:
             if file.is_named or file.path not in found:

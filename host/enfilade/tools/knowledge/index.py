@@ -69,11 +69,7 @@ class Index:
             KnowledgeError: It cannot be opened.
         """
         place = place_of(name, file)
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            text = f"{place} cannot be made: its folder {file.parent}: {error.strerror}"
-            raise KnowledgeError(text, Reason.REFUSED) from None
+        _create(file, place)
         with told_of(place):
             connection = sqlite3.connect(file, timeout=patience, isolation_level=None, check_same_thread=False)
             try:
@@ -180,6 +176,16 @@ def _inode(file: Path) -> int:
         return os.stat(file).st_ino  # noqa: PTH116 - as short
     except OSError:
         return 0
+
+
+def _create(file: Path, place: str) -> None:
+    """Makes the file, for this user alone, where there is none."""
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise KnowledgeError(f"{place} cannot be made: {error.strerror}", Reason.REFUSED) from None
 
 
 def _readable(file: Path) -> sqlite3.Connection:

@@ -74,11 +74,7 @@ class _Page:
         if tag in _UNSEEN:
             self._unseen = max(0, self._unseen - 1)
         elif tag == self._heading:
-            title, self._text, self._heading = "".join(self._text), [], None
-            if tag == "title":
-                self.outline.title(title)
-            else:
-                self.outline.heading(_HEADINGS[tag], title)
+            self._end_heading(tag)
         elif tag in _BREAKS:
             self._flush()
             self._verbatim -= tag == "pre" and self._verbatim > 0
@@ -99,8 +95,17 @@ class _Page:
         elif tag == "li":
             self._text.append("- ")
 
+    def _end_heading(self, tag: str) -> None:
+        title, self._text, self._heading = "".join(self._text), [], None
+        if tag == "title":
+            self.outline.title(title)
+        else:
+            self.outline.heading(_HEADINGS[tag], title)
+
     def _flush(self) -> None:
-        if self._heading is not None:  # it was never closed
+        if self._heading is not None:
+            if "".join(self._text).strip():  # else its text is still to come
+                self._end_heading(self._heading)
             return
         text, self._text = "".join(self._text), []
         self._cells = 0

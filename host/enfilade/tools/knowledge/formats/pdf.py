@@ -47,5 +47,5 @@ def _decrypt(reader: "PdfReader", shown: str) -> None:
 
 
 def _clean(text: str) -> str:
-    """Without lone surrogates, which fonts with broken tables bring about."""
-    return text.encode("utf-8", "replace").decode()
+    """Without lone surrogates and NULs, which fonts with broken tables bring about."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "")
