@@ -18,6 +18,7 @@ from enfilade.host import Host
 from enfilade.isolation import directory
 from enfilade.isolation.directory import make_directory, sweep
 from enfilade.isolation.launcher import Launcher
+from enfilade.isolation.sandbox.machine import bubblewrap
 from tests.support.faulty_guest import ROOT, offering, started
 from tests.support.leftovers import alive, gone
 from tests.support.trial_run import texts
@@ -25,15 +26,17 @@ from tests.support.trial_run import texts
 GONE = 2**22 + 1
 """A number that no process has: Linux's largest is 2**22."""
 
+_MISSING_FOR_STRICT = bubblewrap()[1]
+
 STARTED = 40.0
 """Seconds that a host with five guests has to start them; the machine may be busy."""
 
 
 @asynccontextmanager
-async def doomed() -> AsyncIterator[tuple[Process, list[int]]]:
+async def doomed(*words: str) -> AsyncIterator[tuple[Process, list[int]]]:
     """A host with five guests in the middle of runs, and the ids of all that it started."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.support.doomed_host", cwd=ROOT, stdout=PIPE
+        sys.executable, "-m", "tests.support.doomed_host", *words, cwd=ROOT, stdout=PIPE
     )
     assert process.stdout is not None
     try:
@@ -74,6 +77,17 @@ async def test_nothing_outlives_a_host_that_was_killed(number: signal.Signals) -
         process.send_signal(number)
         await asyncio.wait_for(process.wait(), 10)
         await gone(*pids, seconds=5)
+        await no_directories(process.pid)
+
+
+@pytest.mark.parametrize("words", [("strict",), ("strict", "thread"), ("standard", "thread"), ("none",)], ids=" ".join)
+async def test_nothing_outlives_a_killed_host_under_any_profile(words: tuple[str, ...]) -> None:
+    if _MISSING_FOR_STRICT and "strict" in words:
+        pytest.skip(f"this machine has no bubblewrap: {_MISSING_FOR_STRICT}")
+    async with doomed(*words) as (process, pids):
+        process.kill()
+        await process.wait()
+        await gone(*pids, seconds=15)
         await no_directories(process.pid)
 
 

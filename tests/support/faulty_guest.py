@@ -28,10 +28,19 @@ def by_hand(mode: str, *, seconds: float = 20.0, sandboxing: Sandboxing | None =
     )
 
 
-def offering(*targets: str, seconds: float = 20.0, **environment: str) -> Candidate:
+def offering(
+    *targets: str, seconds: float = 20.0, sandboxing: Sandboxing | None = None, **environment: str
+) -> Candidate:
     """A plugin that the SDK serves; `targets` are `module:Class` of the offers folder."""
     offers = tuple(Offer(target.partition(":")[2], target) for target in targets)
-    return Candidate(plugin="harm", offers=offers, paths=(str(OFFERS),), environment=environment, start_timeout=seconds)
+    return Candidate(
+        plugin="harm",
+        offers=offers,
+        paths=(str(OFFERS),),
+        environment=environment,
+        start_timeout=seconds,
+        sandboxing=sandboxing,
+    )
 
 
 def liar() -> Candidate:

@@ -57,9 +57,10 @@ async def main(profile: Profile, words: list[str]) -> dict[str, Any]:
     guests = [launcher.guest(candidate(name, asked)) for name in ("hostile", "neighbour")]
     hostile, neighbour = (cast(StartedGuest, guest) for guest in guests)
     try:
-        await hostile.describe()
         await neighbour.describe()
-        with ground(neighbour) as target:
+        private = sockets()[0]
+        await hostile.describe()
+        with ground(neighbour, private) as target:
             results = await deeds(hostile, target)
             strays = [int(results["daemon"]["gained"])] if "gained" in results["daemon"] else []
         told = {"profile": hostile.confined.profile, "active": hostile.confined.active}
@@ -85,7 +86,7 @@ async def deeds(hostile: StartedGuest, target: dict[str, str]) -> dict[str, Any]
 
 
 @contextmanager
-def ground(neighbour: StartedGuest) -> Iterator[dict[str, str]]:
+def ground(neighbour: StartedGuest, private: Path) -> Iterator[dict[str, str]]:
     """What there is to be attacked."""
     with (
         tempfile.TemporaryDirectory(prefix="hostile-") as folder,
@@ -99,8 +100,6 @@ def ground(neighbour: StartedGuest) -> Iterator[dict[str, str]]:
         home.chmod(0o600)
         code = Path(folder, "code.py")
         code.write_text("pass\n")
-        private = next(Path("/tmp").glob(f"enf-{os.getpid()}-*/{neighbour_pid(neighbour)}*.sock"), None)
-        private = private or next(path for path in Path("/tmp").glob(f"enf-{os.getpid()}-*/*.sock"))
         note = private.parent / "note"
         note.write_text(secret)
         note.chmod(0o600)
@@ -118,6 +117,11 @@ def ground(neighbour: StartedGuest) -> Iterator[dict[str, str]]:
             "memory": str(MEMORY),
             "file_size": str(FILE_SIZE),
         }
+
+
+def sockets() -> list[Path]:
+    """Where the plugins of this host listen."""
+    return list(Path("/tmp").glob(f"enf-{os.getpid()}-*/*.sock"))
 
 
 def neighbour_pid(neighbour: StartedGuest) -> int:

@@ -19,6 +19,7 @@ from enfilade.isolation.handshake import HANDSHAKE_LIMIT, Handshake, read_handsh
 from enfilade.isolation.journal import Journal
 from enfilade.isolation.output import OutputTail
 from enfilade.isolation.pipes import GuestPipes
+from enfilade.isolation.sandbox.bubblewrap import exit_code
 from enfilade.isolation.sandbox.plan import Confined, Plan, Wanted, plan
 from enfilade.isolation.watch import Watch
 from enfilade.sandboxing import UNCONFINED, Sandboxing
@@ -89,10 +90,11 @@ class GuestProcess:
         transport: asyncio.SubprocessTransport,
         pipes: GuestPipes,
         place: str,
-        confined: Confined | None = None,
+        planned: Plan,
     ) -> None:
         self.spec = spec
-        self.confined = confined or Confined()
+        self.confined = planned.confined
+        self._namespaces = planned.namespaces
         self.token = new_token() if spec.speaks_launch_line else ""
         self.output = pipes.output
         self.handshake = Handshake(0, "")
@@ -106,7 +108,8 @@ class GuestProcess:
     @property
     def exit_code(self) -> int | None:
         """None while it runs."""
-        return self._transport.get_returncode()
+        code = self._transport.get_returncode()
+        return exit_code(code) if self._namespaces else code
 
     @property
     def ended(self) -> bool:
@@ -157,7 +160,7 @@ class GuestProcess:
         if self.spec.speaks_launch_line:
             line = {
                 "token": self.token,
-                "parent": os.getpid(),
+                "parent": 0 if self._namespaces else os.getpid(),  # in another namespace this is another's number
                 "max_message_bytes": MAX_MESSAGE_BYTES,
                 "transports": self.spec.transports,
             }
@@ -263,7 +266,7 @@ async def _spawn(spec: LaunchSpec, directory: str, planned: Plan) -> GuestProces
         cwd=directory,
         start_new_session=True,
     )
-    return GuestProcess(spec, transport, pipes, directory, planned.confined)
+    return GuestProcess(spec, transport, pipes, directory, planned)
 
 
 def new_token() -> str:

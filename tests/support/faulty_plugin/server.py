@@ -298,6 +298,8 @@ async def serve(mode: str, path: str, say: Callable[[str], None]) -> None:
 
     if mode == "ignores_sigterm":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if mode == "hears_sigterm":
+        signal.signal(signal.SIGTERM, lambda *_: os.write(2, b"heard SIGTERM\n") and os._exit(0))
     limits = (("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1))
     server = grpc.aio.server(options=limits)
     rpc.add_StrategyPluginServicer_to_server(Servicer(), server)  # type: ignore[arg-type]  # it writes to the context

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from enfilade.isolation.guardian import LOCKS
 from enfilade.isolation.sandbox.syscalls import AARCH64, NEWEST, X86_64, number
 
 ARCHITECTURES = {X86_64: 0xC000003E, AARCH64: 0xC00000B7}
@@ -109,7 +110,8 @@ def _rules(freedom: Freedom) -> Iterable[tuple[str, list[_Instruction]]]:
     yield "personality", _only(0, (0, _QUERY_PERSONALITY))
     yield "setpriority", _only(1, (0,))
     yield "ioprio_set", _only(1, (0,))
-    yield "prlimit64", _only(0, (0,))
+    yield "prlimit64", _limits()
+    yield "setrlimit", _refuse(0, (LOCKS,))
     # Its host goes on knowing it, and it dies with its host.
     yield "prctl", _prctl()
     yield from _signals(freedom)
@@ -147,6 +149,27 @@ def _no_datagrams() -> list[_Instruction]:
         _fail(errno.EPERM),
         (_EQUAL, 0, 1, int(socket.SOCK_RAW)),
         _fail(errno.EPERM),
+        _allow(),
+    ]
+
+
+def _limits() -> list[_Instruction]:
+    """Its own limits; the one by which it is known may be read."""
+    new_low, new_high = 2, _ARGUMENTS_AT + 8 * 2 + 4
+    changed = [
+        _load(new_low),
+        (_EQUAL, 0, 2, 0),
+        (_LOAD, 0, 0, new_high),
+        (_EQUAL, 1, 0, 0),
+        *_fail_allow(),
+    ]
+    return [
+        _load(0),
+        (_EQUAL, 1, 0, 0),
+        _deny(),
+        _load(1),
+        (_EQUAL, 0, len(changed), LOCKS),
+        *changed,
         _allow(),
     ]
 

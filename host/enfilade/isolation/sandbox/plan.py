@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 
 from enfilade.errors import SandboxError
 from enfilade.isolation.sandbox import entrance
+from enfilade.isolation.sandbox.bubblewrap import enclosed
 from enfilade.isolation.sandbox.confinement import VARIABLE
-from enfilade.isolation.sandbox.machine import Machine, this_machine
+from enfilade.isolation.sandbox.machine import Machine, bubblewrap, this_machine
+from enfilade.isolation.sandbox.places import existing, interpreter_places
 from enfilade.isolation.sandbox.shield import shield_host
 from enfilade.isolation.sandbox.steps import Ground, readable_places, steps
 from enfilade.sandboxing import Profile, Sandboxing
@@ -66,11 +68,14 @@ class Plan:
         command: The program and its arguments.
         variables: What the environment holds for the sandbox.
         confined: How it is confined.
+        namespaces: Whether it runs in namespaces of its own, in which process ids mean other processes, and whose end
+            is told as a shell tells it.
     """
 
     command: tuple[str, ...]
     variables: Mapping[str, str] = field(default_factory=dict)
     confined: Confined = field(default_factory=Confined)
+    namespaces: bool = False
 
 
 def plan(wanted: Wanted, directory: str) -> Plan:
@@ -88,15 +93,31 @@ def plan(wanted: Wanted, directory: str) -> Plan:
     if asked.profile == "none":
         return Plan(wanted.command)
     machine = this_machine()
+    program, missing = _found(machine, asked)
+    if missing and asked.required:
+        raise SandboxError(_refusal(wanted, missing))
+    here = os.path.dirname(entrance.__file__)  # noqa: PTH120 - str stays str
+    readable = readable_places(asked, [*wanted.readable, here])
+    ground = Ground(directory, readable, 0 if program else os.getpid())
+    command = _entered(wanted)
+    if program:
+        around = [*readable, *existing(interpreter_places(sys.executable))]  # the entrance may be run by the host's own
+        command = enclosed(program, command, around, directory, network=asked.network)
+    confined = Confined(asked.profile, _active(machine, missing, asked), missing)
+    return Plan(command, {VARIABLE: steps(asked, machine, ground)}, confined, namespaces=bool(program))
+
+
+def _found(machine: Machine, asked: Sandboxing) -> tuple[str, dict[str, str]]:
+    """The program of bubblewrap, where it is asked for and is there; the layers that are missing."""
     missing = dict(machine.missing)
     if reason := shield_host():
         missing["host"] = reason
-    if missing and asked.required:
-        raise SandboxError(_refusal(wanted, missing))
-    readable = readable_places(asked, [*wanted.readable, os.path.dirname(entrance.__file__)])  # noqa: PTH120
-    ground = Ground(directory, readable, os.getpid())
-    confined = Confined(asked.profile, _active(machine, missing), missing)
-    return Plan(_entered(wanted), {VARIABLE: steps(asked, machine, ground)}, confined)
+    program = ""
+    if asked.profile == "strict":
+        program, reason = bubblewrap()
+        if not program:
+            missing["bubblewrap"] = reason
+    return program, missing
 
 
 def _entered(wanted: Wanted) -> tuple[str, ...]:
@@ -117,7 +138,7 @@ def _program(wanted: Wanted) -> str:
     return found
 
 
-def _active(machine: Machine, missing: Mapping[str, str]) -> tuple[str, ...]:
+def _active(machine: Machine, missing: Mapping[str, str], asked: Sandboxing) -> tuple[str, ...]:
     layers = {
         "limits": "limits",
         "privileges": "privileges",
@@ -125,12 +146,16 @@ def _active(machine: Machine, missing: Mapping[str, str]) -> tuple[str, ...]:
         "landlock": f"landlock {machine.landlock}",
         "seccomp": "seccomp",
     }
+    if asked.profile == "strict":
+        layers["bubblewrap"] = "bubblewrap"
     return tuple(told for layer, told in layers.items() if layer not in missing)
 
 
 def _refusal(wanted: Wanted, missing: Mapping[str, str]) -> str:
     causes = "; ".join(f"{layer}: {reason}" for layer, reason in missing.items())
+    best = "standard" if list(missing) == ["bubblewrap"] else "none"
     return (
         f"plugin {wanted.plugin!r} is not started: its sandbox {wanted.asked.profile!r} is required and not to be had "
-        f'here ({causes}); set sandbox = "none", or sandbox_required = false to go on with what there is'
+        f"here ({causes}); the next best here is sandbox = {best!r}, or sandbox_required = false to go on with what "
+        "there is"
     )

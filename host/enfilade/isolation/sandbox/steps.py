@@ -5,6 +5,7 @@ import resource
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from enfilade.isolation.guardian import LOCKS, brand
 from enfilade.isolation.sandbox.filter import Freedom, build_filter
 from enfilade.isolation.sandbox.machine import Machine
 from enfilade.isolation.sandbox.places import CERTIFICATES, DEVICES, NAMES, SYSTEM, existing
@@ -63,6 +64,8 @@ def _steps(asked: Sandboxing, machine: Machine, ground: Ground) -> Iterator[str]
     if ground.host and machine.linux:
         yield f"parent {ground.host}"
     yield from _limits(asked)
+    if machine.linux:
+        yield f"limit {LOCKS} {brand(ground.directory)} {brand(ground.directory)}"
     if machine.linux and "privileges" not in machine.missing:
         yield "unprivileged"
     if machine.landlock:

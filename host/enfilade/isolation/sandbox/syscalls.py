@@ -85,6 +85,7 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "sethostname": (170, 161),
     "setns": (308, 268),
     "setpriority": (141, 140),
+    "setrlimit": (160, 164),
     "settimeofday": (164, 170),
     "shmat": (30, 196),
     "shmctl": (31, 195),
