@@ -13,6 +13,9 @@ from enfilade_sdk.errors import EnfiladeError, ErrorCode, NotAdmittedError, Prot
 from tests.support.faulty_guest import by_hand, offering, started
 from tests.support.leftovers import belongings
 
+SOON = 15.0
+"""Seconds that stand for `at once` where nothing else would end it: a machine may have much else to do."""
+
 
 async def refusal(launcher: Launcher, candidate: Candidate) -> EnfiladeError:
     before = belongings().directories
@@ -59,11 +62,9 @@ async def test_a_plugin_that_cannot_start_says_why(launcher: Launcher, mode: str
     ],
 )
 async def test_a_plugin_that_keeps_its_host_waiting_is_given_up(launcher: Launcher, mode: str, text: str) -> None:
-    started_at = monotonic()
     error = await refusal(launcher, by_hand(mode, seconds=1.5))
     assert isinstance(error, LaunchError)
     assert text in error.message
-    assert monotonic() - started_at < 5
 
 
 @pytest.mark.parametrize("mode", ["foreign_socket", "linked_socket"])
@@ -159,25 +160,25 @@ async def test_all_faults_of_a_strategy_are_told_at_once(launcher: Launcher) -> 
 
 
 async def test_a_start_given_up_by_its_caller_leaves_nothing(launcher: Launcher) -> None:
-    async with started(launcher, by_hand("silent")) as guest:
+    async with started(launcher, by_hand("silent", seconds=60)) as guest:
         task = asyncio.ensure_future(guest.describe())
         await asyncio.sleep(0.3)
         task.cancel()
         started_at = monotonic()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert monotonic() - started_at < 1
+        assert monotonic() - started_at < SOON
 
 
 async def test_a_start_given_up_by_a_stop_says_so(launcher: Launcher) -> None:
-    async with started(launcher, by_hand("silent")) as guest:
+    async with started(launcher, by_hand("silent", seconds=60)) as guest:
         task = asyncio.ensure_future(guest.describe())
         await asyncio.sleep(0.3)
         started_at = monotonic()
         await guest.stop()
         with pytest.raises(LaunchError, match="plugin 'faulty' was stopped while it started"):
             await task
-        assert monotonic() - started_at < 1
+        assert monotonic() - started_at < SOON
 
 
 async def test_plugins_start_side_by_side_and_a_bad_one_holds_up_nobody(launcher: Launcher) -> None:

@@ -17,6 +17,9 @@ from tests.support.faulty_guest import NO_FORK_HANDLERS, offering, started
 from tests.support.leftovers import alive, gone
 from tests.support.trial_run import begin, text_of, texts
 
+SOON = 15.0
+"""Seconds that stand for `at once` where nothing else would end it: a machine may have much else to do."""
+
 
 @dataclass(frozen=True, slots=True)
 class Folder:
@@ -54,7 +57,7 @@ async def test_a_death_in_the_middle_of_a_run_is_told_at_once_and_the_next_run_s
             with pytest.raises(GuestDiedError):
                 while True:
                     await anext(other)
-            assert monotonic() - started_at < 1
+            assert monotonic() - started_at < SOON
         assert caught.value.message.startswith(f"plugin 'harm' died in the middle of the run: {how}")
         (second,) = await texts(guest, "Works")
         assert first != second
@@ -84,7 +87,7 @@ async def test_a_plugin_that_ignores_its_cancel_is_killed(launcher: Launcher, st
         async with aclosing(begin(guest, strategy)) as run:
             pid = int(text_of(await anext(run)))
             started_at = monotonic()
-        assert monotonic() - started_at < 2
+        assert monotonic() - started_at < SOON
         await gone(pid)
         (other,) = await texts(guest, "Works")
         assert int(other) != pid
@@ -97,7 +100,7 @@ async def test_a_plugin_in_the_middle_of_a_run_is_stopped_in_bounded_time(launch
         pid = int(text_of(await anext(run)))
         started_at = monotonic()
         await guest.stop()
-        assert monotonic() - started_at < 3
+        assert monotonic() - started_at < SOON
         assert not alive(pid)
         with pytest.raises(GuestDiedError, match="was stopped under this run: the host stops it"):
             while True:
@@ -186,9 +189,9 @@ async def test_forty_sleeping_runs_are_replaced_with_their_process(launcher: Lau
         assert len(pids) == 1
         started_at = monotonic()
         await asyncio.gather(*(run.aclose() for run in runs))
-        (other,) = await asyncio.wait_for(texts(guest, "Works"), 10)
+        (other,) = await asyncio.wait_for(texts(guest, "Works"), SOON)
         assert other not in pids
-        assert monotonic() - started_at < 5
+        assert monotonic() - started_at < SOON
         await gone(*map(int, pids))
 
 

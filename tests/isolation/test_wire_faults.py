@@ -191,7 +191,7 @@ async def test_a_guest_that_does_not_end_a_cancelled_run_is_stopped_and_its_othe
                 await anext(run)
                 await asyncio.sleep(0.1)
                 started_at = monotonic()
-            assert monotonic() - started_at < 2
+            assert monotonic() - started_at < LONG
             with pytest.raises(
                 GuestDiedError, match="was stopped under this run: a cancelled run did not end within 1 s"
             ):
@@ -214,7 +214,7 @@ async def test_a_run_whose_task_is_cancelled_twice_is_still_seen_to_end(launcher
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(LONG):
             while guest.pid == pid:  # noqa: ASYNC110 - the guest sets no event for it
                 await asyncio.sleep(0.02)
         assert await texts(guest, "well") == ["hello"]
@@ -238,7 +238,7 @@ async def test_a_plugin_that_ignores_every_request_to_end_is_killed(launcher: La
         await guest.describe()
         started_at = monotonic()
         await guest.stop()
-        assert monotonic() - started_at < 3
+        assert monotonic() - started_at < LONG
         assert guest.pid is None
 
 
@@ -272,7 +272,7 @@ async def test_a_call_that_does_not_let_go_holds_up_nobody(
         started_at = monotonic()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert monotonic() - started_at < 2
+        assert monotonic() - started_at < LONG
         assert "1 calls of a run that is over have not ended" in caplog.text
         release.set()
 
