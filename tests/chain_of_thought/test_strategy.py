@@ -225,6 +225,39 @@ def test_the_answer_may_be_empty_when_the_thought_is_not(ask: Any) -> None:
     assert run.answer == "It rains."
 
 
+def test_an_answer_in_reasoning_that_was_never_closed_counts_when_nothing_else_came(ask: Any) -> None:
+    run = ask(Turn(reasoning=["Hm.\nThought: I know.\nFinal ", "Answer: Rain."])).check()
+    assert (run.answer, run.reasoning) == ("Rain.", "Hm.\nThought: I know.\nFinal Answer: Rain.")
+
+
+def test_so_does_an_action_at_its_end(ask: Any) -> None:
+    run = ask(Turn(reasoning="Hm.\nAction: weather\nAction Input: Oban"), RAIN).check()
+    assert [(call.name, call.arguments) for call in run.calls] == [("weather", {"city": "Oban"})]
+
+
+def test_an_action_in_the_midst_of_it_is_asked_about(ask: Any) -> None:
+    run = ask(Turn(reasoning="I could write\nAction: weather[Oban]\nbut should I?"), RAIN).check()
+    assert run.calls == []
+    assert "never closed" in said(run, 1)
+
+
+def test_a_draft_that_was_cut_off_is_not_run(ask: Any) -> None:
+    run = ask(Turn(reasoning="Hm.\nAction: weather\nAction Input: Oban", finish_reason="length"), RAIN).check()
+    assert run.calls == []
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '<tool_call>{"name": "weather", "arguments": {"city": "Oban"}}</tool_call>',
+        '[TOOL_CALLS]weather{"city": "Oban"}',
+    ],
+)
+def test_a_call_in_the_model_s_own_markup_is_run(ask: Any, reply: str) -> None:
+    run = ask(list(reply), RAIN).check()
+    assert [(call.name, call.arguments) for call in run.calls] == [("weather", {"city": "Oban"})]
+
+
 def test_reasoning_is_kept_apart(ask: Any) -> None:
     run = ask(Turn("<think>a</think>Final Answer: Rain.", reasoning="b")).check()
     assert (run.reasoning, run.answer) == ("ba", "Rain.")

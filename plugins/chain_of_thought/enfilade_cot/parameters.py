@@ -1,37 +1,13 @@
 """What chain of thought can be set to."""
 
 from enfilade_cot.template import SYSTEM
+from enfilade_sdk.loop_parameters import loop_parameters
 from enfilade_sdk.parameters import AgentStrategyParameter
-from enfilade_sdk.rounds import MAX_ITERATIONS
 
 PARAMETERS = (
-    AgentStrategyParameter(name="query", type="string", required=True, help="The question."),
-    AgentStrategyParameter(name="instruction", type="string", default="", help="Goes first, before the format."),
-    AgentStrategyParameter(
-        name="max_iteration",
-        type="number",
-        default=10,
-        min=0,
-        max=MAX_ITERATIONS,
-        precision=0,
-        help="Rounds in which tools may be called; one more is kept for the answer.",
-    ),
-    AgentStrategyParameter(
-        name="last_round",
-        type="select",
-        default="withdraw",
-        options=["withdraw", "forbid"],
-        help="In the last round: leave the tools out of the prompt, or keep it and say that none may be used.",
-    ),
-    AgentStrategyParameter(
-        name="on_limit",
-        type="select",
-        default="raise",
-        options=["raise", "answer", "partial"],
-        help="When the model still asks for a tool: fail, answer and say so, or end with the text there is.",
-    ),
-    AgentStrategyParameter(
-        name="parallel_tools", type="number", default=8, min=1, max=64, precision=0, help="Calls made at once."
+    *loop_parameters(
+        instruction="Goes first, before the format.",
+        last_round="In the last round: leave the tools out of the prompt, or keep it and say that none may be used.",
     ),
     AgentStrategyParameter(
         name="form",

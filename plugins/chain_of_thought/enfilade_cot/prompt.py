@@ -5,12 +5,8 @@ from collections.abc import Sequence
 
 from enfilade_cot.scratchpad import Scratchpad, action_text
 from enfilade_cot.template import FORBIDDEN, WITHDRAWN, filled
-from enfilade_sdk.invocation import File
 from enfilade_sdk.prompts import (
     AssistantMessage,
-    ContentPart,
-    ImagePart,
-    ImageUrl,
     PromptMessage,
     PromptTool,
     SystemMessage,
@@ -18,6 +14,7 @@ from enfilade_sdk.prompts import (
     ToolMessage,
     UserMessage,
 )
+from enfilade_sdk.question import question, with_names
 from enfilade_sdk.session import Session
 
 STOP = ("\nObservation:",)
@@ -53,7 +50,7 @@ class Prompt:
         if system:
             messages.append(SystemMessage(content=system))
         messages += self._history
-        messages.append(UserMessage(content=self._question()))
+        messages.append(UserMessage(content=question(self._query, self._files, vision=self._vision)))
         said = self._said(scratchpad, forbidden=last and forbid)
         if said:
             messages.append(AssistantMessage(content=said))
@@ -65,7 +62,7 @@ class Prompt:
         for message in self._history:
             label = "Question" if isinstance(message, UserMessage) else "Final Answer"
             texts.append(f"{label}: {_plain(message)}")
-        question = f"Question: {_with_files(self._query, self._files)}"
+        question = f"Question: {with_names(self._query, self._files)}"
         next_words = "Thought:" if self._tools else "Final Answer:"
         work = [question, self._said(scratchpad, forbidden=last and forbid) or next_words]
         texts.append("\n".join(work))
@@ -85,13 +82,6 @@ class Prompt:
         """The work so far, and the label that comes next: what a model adds to it begins a new thought."""
         said = list(filter(None, [scratchpad.text, FORBIDDEN if forbidden and self._tools else ""]))
         return "\n".join([*said, "Thought:"]) if said else ""
-
-    def _question(self) -> str | list[ContentPart]:
-        images = [file for file in self._files if self._vision and file.is_image]
-        text = _with_files(self._query, [file for file in self._files if file not in images])
-        if not images:
-            return text
-        return [TextPart(text=text), *(ImagePart(image_url=ImageUrl(url=file.url)) for file in images)]
 
 
 def flat(history: Sequence[PromptMessage]) -> list[PromptMessage]:
@@ -125,13 +115,6 @@ def _flat_text(message: AssistantMessage | ToolMessage, *, goes_on: bool) -> str
 def _described(tool: PromptTool) -> str:
     form = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return json.dumps(form, ensure_ascii=False)
-
-
-def _with_files(query: str, files: Sequence[File]) -> str:
-    if not files:
-        return query
-    names = ", ".join(file.filename or file.mime_type or "a file" for file in files)
-    return f"{query}\n\n[files given with the question, which you cannot see: {names}]"
 
 
 def _plain(message: PromptMessage) -> str:

@@ -1,35 +1,8 @@
 """What function calling can be set to."""
 
-from enfilade_sdk.parameters import AgentStrategyParameter
-from enfilade_sdk.rounds import MAX_ITERATIONS
+from enfilade_sdk.loop_parameters import loop_parameters
 
-PARAMETERS = (
-    AgentStrategyParameter(name="query", type="string", required=True, help="The question."),
-    AgentStrategyParameter(name="instruction", type="string", default="", help="Goes first, as the system message."),
-    AgentStrategyParameter(
-        name="max_iteration",
-        type="number",
-        default=10,
-        min=0,
-        max=MAX_ITERATIONS,
-        precision=0,
-        help="Rounds in which tools may be called; one more is kept for the answer.",
-    ),
-    AgentStrategyParameter(
-        name="last_round",
-        type="select",
-        default="withdraw",
-        options=["withdraw", "forbid"],
-        help="In the last round: offer no tools, or offer them with tool_choice 'none'.",
-    ),
-    AgentStrategyParameter(
-        name="on_limit",
-        type="select",
-        default="raise",
-        options=["raise", "answer", "partial"],
-        help="When the model still asks for a tool: fail, answer and say so, or end with the text there is.",
-    ),
-    AgentStrategyParameter(
-        name="parallel_tools", type="number", default=8, min=1, max=64, precision=0, help="Calls made at once."
-    ),
+PARAMETERS = loop_parameters(
+    instruction="Goes first, as the system message.",
+    last_round="In the last round: offer no tools, or offer them with tool_choice 'none'.",
 )
