@@ -178,3 +178,13 @@ async def test_any_retriever_can_stand_behind_the_tool() -> None:
     async with engine_of(KnowledgeTool("notes", "Knows the notes.", Notes())) as engine:
         called = await call(engine, "search_notes", {"query": "where to moor"})
     assert called.text == "[1] notes\nwhere to moor: the north pier"
+
+
+async def test_a_knowledge_tool_of_a_file_is_named_as_any_tool(folder: Path) -> None:
+    (folder / "mine.py").write_text(
+        "from tests.knowledge.test_tool import Notes\n"
+        "from enfilade.tools.knowledge.tool import KnowledgeTool\n"
+        'notes = KnowledgeTool("notes", "Knows the notes.", Notes())\n'
+    )
+    async with engine_of("mine.py:notes", folder=folder) as engine:
+        assert "the north pier" in (await call(engine, "search_notes", {"query": "moor"})).text

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import cache
 from itertools import islice
 
 _UNSPACED = (
@@ -10,8 +11,6 @@ _UNSPACED = (
 )
 """Han, kana, hangul: characters of words that spaces do not tell apart, or not well enough."""
 
-_RUN = re.compile(f"[{_UNSPACED}]+")
-_TERM = re.compile(f"([{_UNSPACED}]+)|[^\\W{_UNSPACED}]+")
 _MOST_TERMS = 24
 _IDLE = frozenset(
     re.findall(
@@ -30,7 +29,7 @@ def segmented(text: str) -> str:
     The last character of a run stands alone too, so that whatever a run holds begins one of its words: a search for a
     single character is one for words that begin with it.
     """
-    return _RUN.sub(_pairs, unicodedata.normalize("NFKC", text))
+    return _run().sub(_pairs, unicodedata.normalize("NFKC", text))
 
 
 def terms_of(query: str) -> list[str]:
@@ -38,8 +37,19 @@ def terms_of(query: str) -> list[str]:
 
     At most 24 terms, in their order, none twice. Words such as `the` are left out where others remain.
     """
-    found = list(islice(_TERM.finditer(unicodedata.normalize("NFKC", query).lower()), _MOST_TERMS * 4))
+    found = list(islice(_term().finditer(unicodedata.normalize("NFKC", query).lower()), _MOST_TERMS * 4))
     return _terms([term for term in found if term[0] not in _IDLE] or found)
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    """Made when it is needed: that takes milliseconds, and most programs search nothing."""
+    return re.compile(f"[{_UNSPACED}]+")
+
+
+@cache
+def _term() -> re.Pattern[str]:
+    return re.compile(f"([{_UNSPACED}]+)|[^\\W{_UNSPACED}]+")
 
 
 def _terms(words: list[re.Match[str]]) -> list[str]:
