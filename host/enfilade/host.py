@@ -384,6 +384,8 @@ class Host:
         runner = self._launchers.runner(candidate)
         if (care := supervised(runner)) is not None:
             care.report_to(self.extensions.plugin_state)
+            if self._pipeline is not None:
+                care.report_to(self._pipeline.plugins.changed)
             self._presence.attend(care)
         return runner if own is None else HeldRunner(runner, candidate.plugin, own)
 

@@ -9,6 +9,7 @@ from enfilade.config import Config
 from enfilade.discovery.entry_points import installed_candidates
 from enfilade.errors import ConfigError
 from enfilade.host import Host
+from enfilade.outcome import Status
 from enfilade.telemetry import names
 from tests.layers.scenario import hosted, told
 from tests.support.collector import Collector, points
@@ -47,6 +48,21 @@ async def test_tokens_and_durations_are_counted_as_the_conventions_say() -> None
     assert (values, count) == ({"gen_ai.tool.name": "calculator"}, 1)
     [(values, _, count)] = points(collector.metrics["gen_ai.invoke_agent.duration"])
     assert (values["gen_ai.agent.name"], count) == ("function-calling", 1)
+
+
+async def test_starts_and_crashes_of_plugins_are_counted() -> None:
+    async with Collector() as collector, traced(collector, isolation="process") as host:
+        assert (await host.ask(AgentConfig(strategy="tells"), "?")).status is Status.SUCCEEDED
+        died = await host.ask(AgentConfig(strategy="dies"), "?")
+        assert died.error is not None
+        assert died.error.code.value == "guest_died"
+    counted = {
+        str(values["enfilade.plugin.state"]): total
+        for values, total, _ in points(collector.metrics["enfilade.plugin.states"])
+        if values["enfilade.plugin"] == "tracer"
+    }
+    assert (counted["ready"], counted["crashed"]) == (1, 1)
+    assert [span.attributes.get("error.type") for span in collector.named("invoke_agent")] == [None, "guest_died"]
 
 
 async def test_unknown_tokens_are_not_counted_as_none() -> None:

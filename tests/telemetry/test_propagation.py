@@ -79,6 +79,7 @@ async def test_a_call_of_a_tool_of_an_mcp_server_on_its_stdin_has_the_trace_in_i
     metas = [message["params"]["_meta"] for message in record.of("tools/call")]
     assert [ids(meta["traceparent"]) for meta in metas] == of(*collector.named("execute_tool"))
     assert all("progressToken" in meta for meta in metas)
+    assert {span.attributes["gen_ai.tool.type"] for span in collector.named("execute_tool")} == {"extension"}
     assert all("traceparent" not in json.dumps(message) for message in record.of("tools/list"))
 
 

@@ -23,6 +23,7 @@ USAGE = {
 CALLER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 CALLERS_TRACE, CALLERS_SPAN = CALLER.split("-")[1:3]
 
+OFFERS = {"own-spans": "OwnSpans", "tells": "Tells", "dies": "Dies"}
 FOLDER = str(Path(__file__).parent)
 
 
@@ -41,7 +42,7 @@ async def traced(
     settings = {"telemetry": section} | dict(config or {})
     tracer = Candidate(
         "tracer",
-        offers=(Offer("own-spans", "tracing_strategies:OwnSpans"), Offer("tells", "tracing_strategies:Tells")),
+        offers=tuple(Offer(name, f"tracing_strategies:{made}") for name, made in OFFERS.items()),
         isolation=isolation,
         paths=(FOLDER,),
         environment={"COLLECTOR": collector.endpoint},

@@ -34,3 +34,13 @@ class Tells(AgentStrategy):
 
     async def invoke(self, *, params: dict[str, Any], session: Session) -> AsyncGenerator[Any, None]:
         yield session.traceparent
+
+
+class Dies(AgentStrategy):
+    """Ends its process."""
+
+    name = "dies"
+
+    async def invoke(self, *, params: dict[str, Any], session: Session) -> AsyncGenerator[Any, None]:
+        yield "going"
+        os._exit(7)

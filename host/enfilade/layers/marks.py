@@ -11,7 +11,7 @@ from enfilade.layers.layer import (
     ToolStream,
 )
 from enfilade.outcome import Outcome
-from enfilade.telemetry.place import Enter, Life, Place, entering, within
+from enfilade.telemetry.place import InPlace, Life, Place, within
 from enfilade_sdk.prompts import ModelRequest, ToolRequest
 
 
@@ -38,5 +38,5 @@ class Marks(Layer):
         context.state(Life).over = True
 
 
-def _of(context: RunContext) -> Enter:
-    return entering(Place(context.run_id, context.plugin, context.state(Life)))
+def _of(context: RunContext) -> InPlace:
+    return InPlace(Place(context.run_id, context.plugin, context.state(Life)))

@@ -93,7 +93,7 @@ class Telemetry(Layer):
         run = context.state(_Run)
         begun = self._begin(context, run)
         try:
-            async for message in within(begun.enter, call_next):
+            async for message in within(begun, call_next):
                 yield message
         except EnfiladeError:
             raise
@@ -119,7 +119,7 @@ class Telemetry(Layer):
         operation = names.COMPLETION if request.completion or context.settings.completion else names.CHAT
         call = self._call(run, f"{operation} {context.model.name}", self._asked(context, run, request, operation))
         with self._seen_through(call, run, self._count_model):
-            async for answer in within(call.begun.enter, lambda: call_next(request)):
+            async for answer in within(call.begun, lambda: call_next(request)):
                 if isinstance(answer, ModelResult):
                     self._answered(run, call, answer)
                 elif names.FIRST_CHUNK not in call.values:
@@ -133,14 +133,13 @@ class Telemetry(Layer):
         attributes = {
             names.OPERATION: names.EXECUTE_TOOL,
             names.TOOL: request.name,
-            names.TOOL_TYPE: "function",
             **_known({names.TOOL_CALL: request.call_id or None, names.CONVERSATION: context.conversation}),
         }
         if self._content:
             attributes[names.TOOL_ARGUMENTS] = content.value(request.arguments, run.masked)
         call = self._call(run, f"{names.EXECUTE_TOOL} {request.name}", attributes, remote=False)
         with self._seen_through(call, run, self._count_tool):
-            async for answer in within(call.begun.enter, lambda: call_next(request)):
+            async for answer in within(call.begun, lambda: call_next(request)):
                 if isinstance(answer, ToolResult):
                     self._done(run, call, answer)
                 yield answer
@@ -227,6 +226,7 @@ class Telemetry(Layer):
 
     def _done(self, run: _Run, call: _Call, result: ToolResult) -> None:
         call.has_result = True
+        call.values[names.TOOL_TYPE] = _type_of(str(result.details.get("provider", "")))
         if result.is_error:
             call.error = str(result.details.get("code", ErrorCode.TOOL_FAILED.value))
             call.text = result.text
@@ -268,6 +268,12 @@ class Telemetry(Layer):
 
 def _known(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _type_of(provider: str) -> str:
+    """What kind of tool it is, in the words of the conventions."""
+    source = provider.partition(":")[0]
+    return {"mcp": "extension", "openapi": "extension", "knowledge": "datastore"}.get(source, "function")
 
 
 def _plain(value: object) -> int | float | str | None:

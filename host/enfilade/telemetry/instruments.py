@@ -1,7 +1,7 @@
 """The metrics of a host."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from enfilade.telemetry import names
 
@@ -74,3 +74,34 @@ class Instruments:
     def tool_called(self, values: Values, seconds: float, error: str | None) -> None:
         """A tool call has ended."""
         self._tools.record(seconds, values if error is None else {**values, names.ERROR: error})
+
+
+class PluginChange(Protocol):
+    """A plugin is in another state now."""
+
+    @property
+    def plugin(self) -> str:
+        """Whose state it is."""
+        ...
+
+    @property
+    def state(self) -> str:
+        """The state now, such as `ready` or `crashed`."""
+        ...
+
+
+class PluginStates:
+    """Counts how often each plugin got into each state.
+
+    Args:
+        provider: Whose metrics they are.
+    """
+
+    def __init__(self, provider: "MeterProvider") -> None:
+        self._changes = provider.get_meter("enfilade").create_counter(
+            names.PLUGIN_STATES_METRIC, unit="{change}", description="Times that a plugin got into a state."
+        )
+
+    def changed(self, change: PluginChange) -> None:
+        """A plugin changed its state."""
+        self._changes.add(1, {names.PLUGIN: change.plugin, names.PLUGIN_STATE: str(change.state)})

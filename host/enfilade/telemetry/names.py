@@ -51,7 +51,7 @@ PORT = "server.port"
 
 RUN = "enfilade.run.id"
 PLUGIN = "enfilade.plugin"
-STRATEGY = "enfilade.strategy"
+PLUGIN_STATE = "enfilade.plugin.state"
 STATUS = "enfilade.run.status"
 ROUNDS = "enfilade.run.rounds"
 GIVEN_UP = "enfilade.call.given_up"
@@ -68,6 +68,7 @@ AGENT_METRIC = "gen_ai.invoke_agent.duration"
 TOOL_METRIC = "gen_ai.execute_tool.duration"
 RUNS_METRIC = "enfilade.runs"
 OPEN_RUNS_METRIC = "enfilade.runs.open"
+PLUGIN_STATES_METRIC = "enfilade.plugin.states"
 
 TOKEN_BUCKETS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864)
 SECONDS_BUCKETS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)

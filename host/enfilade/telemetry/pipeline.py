@@ -13,6 +13,7 @@ from importlib_metadata import PackageNotFoundError, version
 from enfilade.errors import ConfigError
 from enfilade.telemetry.collector import Collector
 from enfilade.telemetry.exposition import exposition
+from enfilade.telemetry.instruments import PluginStates
 from enfilade.telemetry.metrics_page import MetricsPage
 from enfilade.telemetry.settings import TelemetrySettings, is_installed
 
@@ -39,6 +40,9 @@ class Pipeline:
         settings: Where to, and what.
         environment: The variables; OpenTelemetry itself reads more of them from the process's own.
 
+    Attributes:
+        plugins: Counts the states of plugins.
+
     Raises:
         ConfigError: The extra `otel` is not installed, or a setting cannot be used.
     """
@@ -54,6 +58,7 @@ class Pipeline:
         resource = _resource(settings)
         self.tracer_provider = self._traces(resource)
         self.meter_provider = self._metrics(resource)
+        self.plugins = PluginStates(self.meter_provider)
         self._page = MetricsPage(settings.prometheus, self.metrics_text) if settings.prometheus else None
 
     def open(self) -> None:

@@ -2,14 +2,11 @@
 
 import re
 from collections.abc import AsyncGenerator, Callable
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
-
-Leave = Callable[[], None]
-Enter = Callable[[], Leave]
 
 HEADERS = ("traceparent", "tracestate")
 """The names under which a trace travels (W3C Trace Context)."""
@@ -63,39 +60,58 @@ def outgoing() -> dict[str, str]:
     return {name: value for name, value in given.items() if value}
 
 
-def entering(place: Place) -> Enter:
-    """What enters a place and gives what leaves it again; both in the same task."""
+class Scope(Protocol):
+    """What is so during a step and no longer; entered and left in the same task."""
 
-    def enter() -> Leave:
-        token = _here.set(place)
-        return lambda: _here.reset(token)
+    def enter(self) -> Any:
+        """Makes it so; gives what `leave` wants."""
+        ...
 
-    return enter
+    def leave(self, token: Any) -> None:
+        """Takes it back."""
+        ...
 
 
-async def within(enter: Enter, opened: Callable[[], AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
-    """A stream whose every step is taken in a place, and no step of whoever reads it.
+class InPlace:
+    """The scope of being in a place."""
+
+    __slots__ = ("_place",)
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+
+    def enter(self) -> Token[Place | None]:
+        """Goes there."""
+        return _here.set(self._place)
+
+    def leave(self, token: Token[Place | None]) -> None:
+        """Goes back."""
+        _here.reset(token)
+
+
+async def within(scope: Scope, opened: Callable[[], AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
+    """A stream whose every step is taken within a scope, and no step of whoever reads it.
 
     An async generator has the context of whoever reads it, so a place that it entered for good would be the reader's
     too, and that of all other streams that the reader reads meanwhile.
 
     Args:
-        enter: Enters the place.
-        opened: Opens the stream; it is called there too.
+        scope: What is so during a step.
+        opened: Opens the stream; it is called within the scope too.
     """
-    leave = enter()
+    token = scope.enter()
     try:
         stream = opened()
     finally:
-        leave()
+        scope.leave(token)
     while True:
-        leave = enter()
+        token = scope.enter()
         try:
             item = await anext(stream)
         except StopAsyncIteration:
             return
         finally:
-            leave()
+            scope.leave(token)
         yield item
 
 

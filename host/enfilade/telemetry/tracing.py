@@ -1,11 +1,10 @@
 """The spans of a host."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from enfilade.telemetry import names
-from enfilade.telemetry.place import HEADERS, Leave, Place, entering
+from enfilade.telemetry.place import HEADERS, InPlace, Place
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -14,32 +13,34 @@ if TYPE_CHECKING:
 Attributes = Mapping[str, str | int | float | bool | Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True)
 class Begun:
-    """A span under way.
+    """A span under way, and the scope in which it is the current one, for whatever is traced by others meanwhile.
 
-    Attributes:
+    Args:
         span: The span.
         context: OpenTelemetry's context in which it is the current one.
         place: The place it makes, for logs and outgoing requests.
     """
 
-    span: "Span"
-    context: "Context"
-    place: Place
+    __slots__ = ("_attach", "_detach", "_in_place", "_span", "context", "place")
 
-    def enter(self) -> Leave:
-        """Makes it the current span, for whatever is traced by others meanwhile; gives what takes that back."""
+    def __init__(self, span: "Span", context: "Context", place: Place) -> None:
         from opentelemetry.context import attach, detach
 
-        token = attach(self.context)
-        leave = entering(self.place)()
+        self.context = context
+        self.place = place
+        self._span = span
+        self._in_place = InPlace(place)
+        self._attach, self._detach = attach, detach  # an import at each step would cost more than the step
 
-        def out() -> None:
-            leave()
-            detach(token)
+    def enter(self) -> tuple[Any, Any]:
+        """Makes it the current span."""
+        return self._attach(self.context), self._in_place.enter()
 
-        return out
+    def leave(self, token: tuple[Any, Any]) -> None:
+        """Makes the one before the current span again."""
+        self._in_place.leave(token[1])
+        self._detach(token[0])
 
     def end(self, attributes: Attributes, *, error: str | None = None, text: str = "") -> None:
         """Ends it.
@@ -51,11 +52,11 @@ class Begun:
         """
         from opentelemetry.trace import Status, StatusCode
 
-        self.span.set_attributes(attributes)
+        self._span.set_attributes(attributes)
         if error is not None:
-            self.span.set_attribute(names.ERROR, error)
-            self.span.set_status(Status(StatusCode.ERROR, text or error))
-        self.span.end()
+            self._span.set_attribute(names.ERROR, error)
+            self._span.set_status(Status(StatusCode.ERROR, text or error))
+        self._span.end()
 
 
 class Tracing:
