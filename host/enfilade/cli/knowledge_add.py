@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.json_line import json_text
-from enfilade.cli.knowledge_bases import KnowledgeBases, told
+from enfilade.cli.knowledge_bases import KnowledgeBases, counted, told
 from enfilade.cli.knowledge_progress import FileProgress
 from enfilade.cli.logs import show_logs
 from enfilade.cli.loop_thread import LoopThread
@@ -64,4 +64,4 @@ def _text(name: str, changes: Changes) -> str:
         "left out": len(changes.skipped),
     }
     said = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    return f"{name}: {said}; it has {changes.documents} documents in {changes.parts} parts\n"
+    return f"{name}: {said}; it has {counted(changes.documents, 'document')} in {counted(changes.parts, 'part')}\n"

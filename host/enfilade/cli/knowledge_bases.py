@@ -61,6 +61,11 @@ class KnowledgeBases:
         return index
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 document`, `2 documents`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def told(work: Callable[[Screen], int], *, as_json: bool) -> int:
     """Does a command's work; a failure is told. Gives the exit code.
 

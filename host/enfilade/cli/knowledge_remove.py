@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.json_line import json_text
-from enfilade.cli.knowledge_bases import KnowledgeBases, told
+from enfilade.cli.knowledge_bases import KnowledgeBases, counted, told
 from enfilade.cli.screen import Screen
 from enfilade.tools.knowledge.adding import totals
 from enfilade.tools.knowledge.documents import documents_of
@@ -17,7 +17,11 @@ def remove(name: str, paths: Sequence[str], as_json: bool) -> int:
     def work(screen: Screen) -> int:
         removed, left = _removed(name, paths)
         form = {"knowledge": name, "removed": removed, "documents": left}
-        said = f"{name}: {len(removed)} removed; it has {left} documents" if paths else f"{name} is removed"
+        said = (
+            f"{name}: {len(removed)} removed; it has {counted(left or 0, 'document')}"
+            if paths
+            else f"{name} is removed"
+        )
         screen.say((json_text(form, indent=2) if as_json else said) + "\n")
         return DONE
 

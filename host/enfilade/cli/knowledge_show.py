@@ -6,7 +6,7 @@ from typing import Any
 
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.json_line import json_text
-from enfilade.cli.knowledge_bases import KnowledgeBases, told
+from enfilade.cli.knowledge_bases import KnowledgeBases, counted, told
 from enfilade.cli.listing import table
 from enfilade.cli.screen import Screen
 from enfilade.tools.knowledge.adding import totals
@@ -54,7 +54,8 @@ def _form(document: Document) -> dict[str, Any]:
 
 
 def _text(form: dict[str, Any], documents: Sequence[Document]) -> str:
-    head = f"{form['name']}: {len(documents)} documents in {form['parts']} parts, in {form['file']}\n"
+    size = f"{counted(len(documents), 'document')} in {counted(form['parts'], 'part')}"
+    head = f"{form['name']}: {size}, in {form['file']}\n"
     said = f"{form['description']}\n" if form["description"] else ""
     if not documents:
         return head + said

@@ -1,5 +1,6 @@
 """What readers of documents give: blocks of text under their headings."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 SEPARATOR = " > "
@@ -62,11 +63,15 @@ class Outline:
 
     def _keep_bare(self) -> None:
         if self._is_bare and self._path:
-            self.blocks.append(Block(self._path[-1][1], SEPARATOR.join(title for _, title in self._path[:-1])))
+            self.blocks.append(Block(self._path[-1][1], _joined(self._path[:-1])))
         self._is_bare = False
 
     def _heading(self) -> str:
-        return SEPARATOR.join(title for _, title in self._path)
+        return _joined(self._path)
+
+
+def _joined(path: Sequence[tuple[int, str]]) -> str:
+    return SEPARATOR.join(dict.fromkeys(title for _, title in path))  # some pages say a heading twice
 
 
 def _line(text: str) -> str:
