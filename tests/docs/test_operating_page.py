@@ -1,17 +1,21 @@
 """What docs/operating.md shows is done: its commands in their order, its settings; its tables have every reason."""
 
+import json
 import re
 import shlex
 import shutil
 import tempfile
 import tomllib
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from enfilade.config import Config
+from enfilade.config import Config, PluginSettings
 from enfilade.environments.errors import Reason
+from enfilade.isolation.states import State
+from enfilade.supervision import Supervision
 from tests.environments.wheels import write_installed
 from tests.operating.operator import Operator
 
@@ -74,17 +78,31 @@ async def test_the_commands_do_what_the_page_shows(operator: Operator) -> None:
         assert ended.code == 0, ended.err
         assert fits(shown, ended.err + ended.text), (shown, ended.err + ended.text)
         done.append(words[1])
-    assert {"add", "list", "info", "check", "update", "disable", "enable", "remove"} <= set(done)
+    assert {"add", "list", "info", "check", "update", "disable", "enable", "remove", "logs", "status"} <= set(done)
     assert operator.environments() == set()
 
 
 def test_the_settings_are_valid() -> None:
-    [text] = [text for kind, text in BLOCKS if kind == "toml"]
-    assert Config.model_validate(tomllib.loads(text)).plugins["tide-table"].start_timeout == 20.0
+    texts = [text for kind, text in BLOCKS if kind == "toml"]
+    first, second = (Config.model_validate(tomllib.loads(text)).plugins["tide-table"] for text in texts)
+    assert first.start_timeout == 20.0
+    assert second.supervision == Supervision(workers=2, max_runs=50, queue=20, idle_stop=600)
+
+
+def test_every_setting_of_supervision_and_every_state_has_a_row() -> None:
+    table = PAGE.partition("## Processes and limits")[2].partition("## States")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+?) \|", table, re.MULTILINE))
+    assert rows.keys() == {known.name for known in fields(Supervision)} | {"start_timeout"}
+    for name, told in rows.items():
+        default = PluginSettings.model_fields[name].get_default() or getattr(Supervision(), name)
+        shown = json.dumps(default)
+        assert told.startswith(f"`{shown}`" if isinstance(default, str) else shown.removesuffix(".0")), name
+    table = PAGE.partition("## States")[2].partition("## Debugging")[0]
+    assert re.findall(r"^\| (\w+) \|", table, re.MULTILINE) == ["state", *State]
 
 
 def test_every_reason_has_a_row() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| .", PAGE, re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| .", PAGE.partition("## What the messages mean")[2], re.MULTILINE)
     assert sorted(reason.value for reason in Reason) == sorted(rows)
 
 
