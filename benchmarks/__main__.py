@@ -19,6 +19,7 @@ from benchmarks import (
     overhead,
     recorded,
     records,
+    supervision,
     tools,
     transport,
 )
@@ -30,6 +31,7 @@ BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "messages": transport.many_messages,
     "chunks": transport.forwarded_chunks,
     "crowd": crowd.crowd,
+    "supervision": supervision.supervision,
     "lag": lag.token_lag,
     "tools": tools.slow_tools,
     "agent": agent_run.agent_run,

@@ -172,7 +172,7 @@ class Soak:
 def opened(tally: Tally) -> Host:
     """A host of both plugins, whose tool counts its calls."""
 
-    def note(number: str) -> str:
+    async def note(number: str) -> str:
         """Notes a run's number."""
         tally.calls[number] += 1
         return "noted"
@@ -256,6 +256,7 @@ async def many_starts(number: int) -> Tally:
 def report(what: str, tally: Tally, seconds: float) -> bool:
     """Prints what was seen; gives whether all is well."""
     print(f"{what}: {sum(tally.ends.values())} runs in {seconds:.0f} s: {dict(tally.ends)}; harm: {dict(tally.harm)}")
+    print(f"the longest wait for an end, after a cancel or from the beginning: {tally.slowest_end:.1f} s")
     for fault in tally.faults[:20]:
         print(f"FAULT: {fault}")
     if len(tally.faults) > 20:

@@ -1,5 +1,6 @@
 """Strategies that do as little as can be, so that what is measured is the way and not the work."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -48,3 +49,18 @@ class Forward:
         """Asks once."""
         async for chunk in session.model.invoke([{"role": "user", "content": params["query"]}]):
             yield chunk.text
+
+
+class Waits:
+    """Sends one message and waits until it is stopped."""
+
+    name = "waits"
+
+    def get_parameters(self) -> list[dict[str, Any]]:
+        """None."""
+        return []
+
+    async def invoke(self) -> AsyncIterator[str]:
+        """Waits."""
+        yield TEXT
+        await asyncio.Event().wait()

@@ -10,7 +10,7 @@ from typing import Protocol, cast
 from enfilade.errors import HostError, LaunchError
 from enfilade.isolation.backoff import Backoff, CrashPolicy
 from enfilade.isolation.journal import Journal, Sink
-from enfilade.isolation.pool import Pool, again
+from enfilade.isolation.pool import Pool, Waiting, again
 from enfilade.isolation.process import LaunchSpec, StopTimes
 from enfilade.isolation.refusal import given_up, not_started, stopped, too_late
 from enfilade.isolation.register import Register
@@ -25,6 +25,9 @@ from enfilade_sdk.errors import EnfiladeError
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import Invocation
 from enfilade_sdk.messages import ToolInvokeMessage
+
+REFILL_SECONDS = 0.05
+"""How long after a run took a process from the reserve the next one is started."""
 
 _log = logging.getLogger(__name__)
 
@@ -181,8 +184,7 @@ class StartedGuest:
         waiting = self._pool.ask()
         self._used()
         try:
-            self._fill()
-            self._hand_out()
+            self._provide(waiting)
             if not waiting.given.done():
                 self._refuse_if_too_late(seconds)
             worker = await waiting.given
@@ -192,6 +194,15 @@ class StartedGuest:
             raise
         worker.served += 1
         return worker
+
+    def _provide(self, waiting: Waiting[Worker]) -> None:
+        if self._care.one_run:
+            self._hand_out()
+            if waiting.given.done():  # to start the next one takes some milliseconds, for which this run need not wait
+                asyncio.get_running_loop().call_later(REFILL_SECONDS, self._fill)
+                return
+        self._fill()
+        self._hand_out()
 
     def _give_back(self, worker: Worker) -> None:
         self._pool.give_back(worker)
