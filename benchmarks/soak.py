@@ -58,6 +58,17 @@ class Tally:
     faults: list[str] = field(default_factory=list)
     slowest_end: float = 0.0
 
+    def judge(self, number: str, name: str, outcome: Outcome) -> None:
+        """Takes down how a run ended that was not given up, and whether that is right."""
+        code = outcome.error.code.value if outcome.error is not None else ""
+        self.ends[f"{outcome.status.value} {code}".strip()] += 1
+        if outcome.status is Status.SUCCEEDED:
+            if self.calls[number] != 1 or not outcome.answer.endswith(f" {number}"):
+                self.faults.append(f"{number} on {name} succeeded with {outcome.answer!r}")
+        elif code not in (ErrorCode.GUEST_DIED, ErrorCode.DEADLINE):
+            message = outcome.error.message if outcome.error is not None else ""
+            self.faults.append(f"{number} on {name} is {outcome.status.value} with {code}: {message}")
+
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
@@ -134,20 +145,10 @@ class Soak:
         elif (error := task.exception()) is not None:
             self._tally.faults.append(f"{number} on {name} raised {error!r}")
         else:
-            self._judge(number, name, task.result())
+            self._tally.judge(number, name, task.result())
         if self._tally.calls[number] > 1:
             self._tally.faults.append(f"{number} on {name} called its tool {self._tally.calls[number]} times")
         del self._tally.calls[number]
-
-    def _judge(self, number: str, name: str, outcome: Outcome) -> None:
-        code = outcome.error.code.value if outcome.error is not None else ""
-        self._tally.ends[f"{outcome.status.value} {code}".strip()] += 1
-        if outcome.status is Status.SUCCEEDED:
-            if self._tally.calls[number] != 1 or not outcome.answer.endswith(f" {number}"):
-                self._tally.faults.append(f"{number} on {name} succeeded with {outcome.answer!r}")
-        elif code not in (ErrorCode.GUEST_DIED, ErrorCode.DEADLINE):
-            message = outcome.error.message if outcome.error is not None else ""
-            self._tally.faults.append(f"{number} on {name} is {outcome.status.value} with {code}: {message}")
 
     async def harm(self) -> None:
         """Kills and stops processes of plugins at random."""
