@@ -88,3 +88,10 @@ async def test_a_setting_of_telemetry_that_does_not_serve_is_told_without_a_trac
     assert done.code != 0
     assert "telemetry.headers_env names NO_SUCH_KEY" in done.err
     assert "Traceback" not in done.err
+
+
+async def test_looking_at_plugins_sends_nothing(enfilade: Enfilade) -> None:
+    async with Collector() as collector:
+        enfilade.environment |= {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint}
+        done = await enfilade("plugins", "check", "function-calling")
+    assert (done.code, done.err, collector.requests) == (0, "", 0)

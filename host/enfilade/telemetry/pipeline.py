@@ -93,8 +93,8 @@ class Pipeline:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
         provider = TracerProvider(resource=resource, shutdown_on_exit=False)
-        if self._collector is not None:
-            provider.add_span_processor(BatchSpanProcessor(self._collector.spans()))
+        if self._collector is not None and (exporter := self._collector.spans()) is not None:
+            provider.add_span_processor(BatchSpanProcessor(exporter))
         return provider
 
     def _metrics(self, resource: "Resource") -> "MeterProvider":
@@ -102,8 +102,8 @@ class Pipeline:
         from opentelemetry.sdk.metrics.export import MetricReader, PeriodicExportingMetricReader
 
         readers: list[MetricReader] = [self._reader]
-        if self._collector is not None:
-            readers.append(PeriodicExportingMetricReader(self._collector.metrics()))
+        if self._collector is not None and (exporter := self._collector.metrics()) is not None:
+            readers.append(PeriodicExportingMetricReader(exporter))
         return MeterProvider(readers, resource, shutdown_on_exit=False)
 
 

@@ -85,8 +85,9 @@ def _is_asked_for(variables: Mapping[str, str]) -> bool:
 
 
 def is_installed() -> bool:
-    """Whether the extra `otel` is installed; imports nothing but the package's name."""
+    """Whether the extra `otel` is installed; imports nothing of it."""
+    needed = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
     try:
-        return importlib.util.find_spec("opentelemetry.sdk") is not None
+        return all(importlib.util.find_spec(name) is not None for name in needed)
     except ModuleNotFoundError:
         return False
