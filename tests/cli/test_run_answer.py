@@ -2,6 +2,8 @@ import asyncio
 import os
 import sys
 
+import pytest
+
 from tests.support.enfilade_command import Enfilade, at
 from tests.support.model_server import ModelServer
 from tests.support.model_turns import Call, Turn, call_turn, chunk, sse, text_turn
@@ -149,18 +151,29 @@ async def test_a_reader_that_goes_away_ends_the_run_quietly(enfilade: Enfilade) 
     assert process.returncode == 1
 
 
-async def test_a_full_disk_is_an_error_that_says_so(enfilade: Enfilade) -> None:
-    enfilade.program = ("/bin/sh", "-c", f'exec "{sys.executable}" -m enfilade "$@" >/dev/full', "sh")
-    done = await enfilade("run", "What is 1 + 1?")
+def _with_streams(enfilade: Enfilade, redirections: str) -> None:
+    enfilade.program = ("/bin/sh", "-c", f'exec "{sys.executable}" -m enfilade "$@" {redirections}', "sh")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("run", "What is 1 + 1?"), ("run", "What is 1 + 1?", "--json"), ("models",), ("models", "--json"), ("-h",)],
+)
+async def test_a_full_disk_is_an_error_that_says_so(enfilade: Enfilade, words: tuple[str, ...]) -> None:
+    _with_streams(enfilade, ">/dev/full")
+    done = await enfilade(*words)
     assert done.code == 1
-    assert "error: cannot write to standard output: No space left on device" in done.err
+    assert done.err.endswith("error: cannot write to standard output: No space left on device (code: internal)\n")
     assert "Traceback" not in done.err
 
 
-async def test_closed_standard_streams_do_no_harm(enfilade: Enfilade) -> None:
-    enfilade.program = ("/bin/sh", "-c", f'exec "{sys.executable}" -m enfilade "$@" <&- >&-', "sh")
+@pytest.mark.parametrize("closed", [{1}, {0}, {2}, {0, 1}, {0, 1, 2}])
+async def test_closed_standard_streams_do_no_harm(enfilade: Enfilade, closed: set[int]) -> None:
+    _with_streams(enfilade, " ".join(f"{number}>&-" for number in closed))
     done = await enfilade("run", "What is 2 + 2?", "-t", "calculator")
     assert done.code == 0
+    assert (b"2 + 2 = 4" in done.out) == (1 not in closed)
+    assert ("2 model calls" in done.err) == (2 not in closed)
     assert "Traceback" not in done.err
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from enfilade.cli.failure import outcome_line
+from enfilade.cli.failure import failure_text, outcome_line
 from enfilade.cli.json_line import json_line
-from enfilade.cli.screen import Screen
+from enfilade.cli.screen import RED, OutputError, Screen
 from enfilade.outcome import Outcome, Status
 from enfilade_sdk.errors import RunCancelled
 from enfilade_sdk.messages import ToolInvokeMessage
@@ -33,6 +33,8 @@ class JsonSink:
         if not self._ended:
             line = outcome_line(outcome)
             self._ended = True
+            if isinstance(outcome.error, OutputError):  # whoever reads the lines does not get this one
+                self._screen.error(failure_text(outcome.error), RED)
             self._screen.result(line)
 
     def last_word(self) -> None:

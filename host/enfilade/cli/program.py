@@ -1,6 +1,7 @@
 """The command from its words to its exit code."""
 
 import contextlib
+import errno
 import gc
 import os
 import sys
@@ -12,11 +13,14 @@ import click
 
 from enfilade.cli.exit_code import FAILED, SIGNALLED, USAGE
 from enfilade.cli.lazy import LazyGroup, call
+from enfilade.cli.screen import OutputError
 from enfilade.cli.signals import Interrupted
 from enfilade.extensions.commands import COMMANDS
 from enfilade_sdk.errors import EnfiladeError
 
 _THREAD_SECONDS = 0.2
+_STDOUT, _STDERR = 1, 2
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 @click.group(
@@ -37,11 +41,19 @@ def enfilade() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and gives its exit code."""
+    _fill_gaps()
     words = list(sys.argv[1:] if arguments is None else arguments)
     code = _exit_code(words)
     gc.freeze()  # the interpreter would look through everything once more as it ends, for 85 ms
     _end(code)
     return code
+
+
+def _fill_gaps() -> None:
+    """Leads standard streams that are closed to nowhere; else the next file that is opened would be taken for them."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
+        os.set_inheritable(number, True)
+    os.close(number)
 
 
 def _exit_code(words: list[str]) -> int:
@@ -56,10 +68,24 @@ def _exit_code(words: list[str]) -> int:
         return FAILED
     except EnfiladeError as error:
         return call("enfilade.cli.failure:show", error)
+    except OSError as error:
+        if error.errno not in _UNWRITABLE:
+            raise
+        _forget_output()
+        return call("enfilade.cli.failure:show", OutputError(f"cannot write to standard output: {error.strerror}"))
     except Interrupted as interrupted:
         return interrupted.exit_code
     except (KeyboardInterrupt, click.Abort):
         return SIGNALLED + 2
+
+
+def _forget_output() -> None:
+    """Sends what is left in the buffer of standard output to nowhere; else it would come where that leads next."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, _STDOUT)
+    os.close(nowhere)
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
 
 
 def _usage(error: click.UsageError, words: list[str]) -> int:
