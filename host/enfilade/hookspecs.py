@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from enfilade.candidate import Candidate
     from enfilade.isolation.states import StateChange
     from enfilade.layers.context import RunContext
+    from enfilade.layers.counts import Counts
     from enfilade.layers.kind import LayerKind
+    from enfilade.layers.petition import Petitions
     from enfilade.layers.recorder import Recorder
     from enfilade.models.provider import ModelProvider
     from enfilade.outcome import Outcome
@@ -55,6 +57,26 @@ class RememberingStore(Protocol):
         self, conversation_id: str, *, user_id: str | None = None, window: "Window | None" = None
     ) -> "Conversation":
         """The newest whole turns of a user's conversation that fit."""
+        ...
+
+
+@runtime_checkable
+class CountingStore(Protocol):
+    """A store that keeps the counts of quotas. With one that does not, each host counts in memory."""
+
+    @property
+    def counts(self) -> "Counts":
+        """What quotas count."""
+        ...
+
+
+@runtime_checkable
+class PetitioningStore(Protocol):
+    """A store that keeps petitions. With one that does not, nobody can be asked through the record."""
+
+    @property
+    def petitions(self) -> "Petitions":
+        """Tool calls that wait for somebody's word."""
         ...
 
 

@@ -23,6 +23,8 @@ from enfilade.discovery.followed import FollowedPlugins
 from enfilade.environments.held import HeldRunner
 from enfilade.environments.installed import InstalledPlugins
 from enfilade.errors import ConfigError
+from enfilade.extensions.late_counts import LateCounts
+from enfilade.extensions.late_petitions import LatePetitions
 from enfilade.extensions.late_store import late_store
 from enfilade.extensions.launchers import Launchers
 from enfilade.extensions.loading import Extensions
@@ -43,6 +45,7 @@ from enfilade.resolved import ResolvedStrategy, Resolver
 from enfilade.run import Run
 from enfilade.running.presence import Presence
 from enfilade.storage import MemoryStorage, Storage
+from enfilade.store.start import RunStart
 from enfilade.stream import GuardedStream
 from enfilade.telemetry.pipeline import Pipeline
 from enfilade.telemetry.place import here, valid_traceparent
@@ -198,6 +201,14 @@ class Host:
         """Puts one question to an agent and gives the outcome; a failure is in the outcome. Takes what `run` takes."""
         return await self.run(agent, question, **more).wait()
 
+    async def record_failure(self, agent: AgentConfig, question: Question, error: EnfiladeError) -> None:
+        """Records, where runs are recorded, that a question was not put because `prepare` failed."""
+        await self._chain.open().failed_to_begin(self._start_of(uuid4().hex, agent, question), error)
+
+    def fitting(self, history: Sequence[PromptMessage], model: str) -> tuple[PromptMessage, ...]:
+        """The newest whole turns of a history that `[memory]` or the model's context window has room for."""
+        return self._memory.fitting(history, self.gateway.info(model))
+
     async def remembers(self) -> bool:
         """Whether a question that names a conversation and has no history gets its earlier turns; opens the store.
 
@@ -276,9 +287,13 @@ class Host:
     async def _messages(self, asked: _Asked) -> AsyncGenerator[ToolInvokeMessage, None]:
         source = self._resolved_and_invoked(asked)
         guard = GuardedStream(source, self.config.limits, self._seconds_of(asked.question), asked.layers.interruption)
-        async with aclosing(guard.messages()) as guarded:
-            async for message in guarded:
-                yield message
+        try:
+            async with aclosing(guard.messages()) as guarded:
+                async for message in guarded:
+                    yield message
+        except EnfiladeError as error:
+            await asked.layers.failed_to_begin(self._start_of(asked.run_id, asked.agent, asked.question), error)
+            raise
 
     async def _resolved_and_invoked(self, asked: _Asked) -> AsyncGenerator[ToolInvokeMessage, None]:
         deadline = asyncio.get_running_loop().time() + self._seconds_of(asked.question)
@@ -357,6 +372,20 @@ class Host:
 
         return start
 
+    def _start_of(self, run_id: str, agent: AgentConfig, question: Question) -> RunStart:
+        """A run as it is recorded that did not begin; its parameters are left out, for nobody said which are secret."""
+        return RunStart(
+            run_id=run_id,
+            strategy=agent.strategy or self.config.default_strategy,
+            question=question.text,
+            model=self._model_of(agent),
+            user_id=question.user_id,
+            conversation_id=question.conversation_id,
+            app_id=question.app_id,
+            message_id=question.message_id,
+            files=question.files,
+        )
+
     def _seconds_of(self, question: Question) -> float:
         return question.seconds or self.config.limits.run_seconds
 
@@ -392,13 +421,16 @@ class Host:
     async def _restart(self, plugin: str) -> dict[str, Any]:
         return {"results": [asdict(result) for result in await self.catalog.restart(plugin)]}
 
+    def _supplies(self) -> Supplies:
+        """What the configured layers may need; quotas count in the store where runs are recorded."""
+        counts = LateCounts(self._store) if self.config.store is not None or records_runs(self.config) else None
+        petitions, pipeline = LatePetitions(self._store), self._pipeline
+        return Supplies(self.gateway, self._toolboxes.registry, self._store, counts, petitions, pipeline)
+
     def _chained(self, layers: Iterable[Layer] | None) -> Chain:
         if layers is None:
             kinds = LayerKinds(self.extensions.offer.layers.values())
-            registry, pipeline = self._toolboxes.registry, self._pipeline
-            layers = kinds.build(
-                layers_of(self.config), Supplies(self.gateway, registry, self._store, pipeline=pipeline)
-            )
+            layers = kinds.build(layers_of(self.config), self._supplies())
         marks = [Marks()] if self.config.log_format == "json" else []
         events = self.extensions.run_events()
         return Chain([*marks, *([] if events is None else [events]), *layers])

@@ -1,12 +1,14 @@
 """Earlier turns of a conversation for a question that names one, from the records."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from enfilade.briefing import Question
 from enfilade.config import MemorySettings
-from enfilade.store.conversation import Conversation, Window
+from enfilade.store.conversation import Conversation, Window, estimated_tokens
 from enfilade_sdk.invocation import ModelInfo
+from enfilade_sdk.prompts import PromptMessage, UserMessage
 
 SHARE = 2
 """A half of the model's context window is left to the instruction, the question, its rounds and the answer."""
@@ -60,6 +62,22 @@ class Memory:
             question.conversation_id, user_id=question.user_id, window=self._window(model)
         )
         return replace(question, history=found.messages)
+
+    def fitting(self, history: Sequence[PromptMessage], model: ModelInfo) -> tuple[PromptMessage, ...]:
+        """The newest whole turns of a history that fit, as those of the records would have to.
+
+        Args:
+            history: The turns, oldest first; each begins with what the user said.
+            model: The model that is to be asked.
+        """
+        window, kept, tokens = self._window(model), len(history), 0
+        for messages, place in enumerate(range(len(history) - 1, -1, -1), start=1):
+            tokens += estimated_tokens([history[place]])
+            if not window.holds(messages, tokens):
+                break
+            if isinstance(history[place], UserMessage):
+                kept = place
+        return tuple(history[kept:])
 
     def _window(self, model: ModelInfo) -> Window:
         settings = self.settings

@@ -20,6 +20,7 @@ class ErrorCode(StrEnum):
     GUEST_DIED = "guest_died"
     PROTOCOL = "protocol"
     NOT_ADMITTED = "not_admitted"
+    STORE_FAILED = "store_failed"
     BUSY = "busy"
     INTERNAL = "internal"
 
@@ -125,6 +126,12 @@ class BusyError(EnfiladeError):
     """There is no place for another run now; nothing was begun, and the same may succeed later."""
 
     code = ErrorCode.BUSY
+
+
+class StoreFailedError(EnfiladeError):
+    """The host's store cannot be read or written now."""
+
+    code = ErrorCode.STORE_FAILED
 
 
 def _classes(root: type[EnfiladeError]) -> dict[ErrorCode, type[EnfiladeError]]:

@@ -3,8 +3,8 @@
 import asyncio
 import sys
 
-from enfilade.layers.petition import Petition
 from enfilade.layers.terminal import Terminal
+from enfilade.petition import Petition
 
 
 async def main(tools: list[str], seconds: float) -> None:

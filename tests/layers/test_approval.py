@@ -5,8 +5,9 @@ import pytest
 from pydantic import ValidationError
 
 from enfilade.layers.approval import Approval
-from enfilade.layers.petition import AskRecord, Decision, Petition
+from enfilade.layers.petition import AskRecord
 from enfilade.layers.petitions import MemoryPetitions
+from enfilade.petition import Decision, Petition
 from enfilade_sdk.errors import InternalError
 from enfilade_sdk.messages import text_message
 from enfilade_sdk.prompts import ToolRequest, ToolResult

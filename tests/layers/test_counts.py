@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enfilade.layers.counts import SLOTS, MemoryCounts, Ration, Reservation, Shortage
+from enfilade.layers.counts import MemoryCounts
+from enfilade.ration import SLOTS, Ration, Reservation, Shortage
 
 
 class Clock:

@@ -1,8 +1,8 @@
 """Another host, as a process of its own: `python -m tests.store.other_host MODE URL`. It says on stdout how far it is.
 
-Modes: `hold` begins a run, leaves a round and a call open, and waits; `write` appends rounds without end and says when
-each was appended; `lock` holds a SQLite file's lock; `open` opens the store and says how that went. All end when their
-stdin does.
+Modes: `hold` begins a run, leaves a round and a call open, and waits; `ask` leaves a petition open and waits; `write`
+appends rounds without end and says when each was appended; `lock` holds a SQLite file's lock; `open` opens the store
+and says how that went. All end when their stdin does.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from enfilade.petition import Petition
 from enfilade.store.errors import StoreError
 from enfilade.store.settings import StoreSettings
 from enfilade.store.start import RunStart
@@ -74,6 +75,15 @@ async def hold(url: str) -> None:
     await store.aclose()
 
 
+async def ask(url: str) -> None:
+    async with await Store.open(StoreSettings(url=url)) as store:
+        now = time.time()
+        petition = Petition("dddd1111", "run1", "ada", "p", "s", None, "delete", "c1", {}, now, now + 3600)
+        await store.petitions.open(petition)
+        print("asked", flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+
 async def write(url: str) -> None:
     store = await Store.open(StoreSettings(url=url, interval=INTERVAL))
     record = await store.records.run_began(RunStart("written", "fc", "Hello?"))
@@ -103,7 +113,7 @@ async def opens(url: str) -> None:
         print(error.trouble.value, error.message, flush=True)
 
 
-MODES = {"hold": hold, "write": write, "lock": lock, "open": opens}
+MODES = {"hold": hold, "ask": ask, "write": write, "lock": lock, "open": opens}
 
 if __name__ == "__main__":
     asyncio.run(MODES[sys.argv[1]](sys.argv[2]))

@@ -88,7 +88,7 @@ async def test_a_run_fails_with_its_server_when_it_is_to_and_says_which(
         await store.records.flush()
         found = await show_run(store.database, "run1")
     assert (found.summary.status, found.events) == (State.FAILED, 1)
-    assert found.summary.error_code == ErrorCode.INTERNAL
+    assert found.summary.error_code == ErrorCode.STORE_FAILED
 
 
 async def test_what_waits_is_bounded(server: PostgresServer, settings: StoreSettings) -> None:

@@ -1,3 +1,5 @@
+"""Tools' schemas, whatever dialect they are written in, as every model endpoint takes them."""
+
 import copy
 from typing import Any
 
@@ -7,6 +9,7 @@ from enfilade.tools.arguments import ArgumentReader, ArgumentsError
 from enfilade.tools.schema import SchemaError, ToolSchema, tool_schema
 
 EMPTY = {"type": "object", "properties": {}}
+
 
 RECURSIVE = {
     "type": "object",
@@ -67,21 +70,6 @@ def test_a_tool_without_inputs_is_an_object_without_properties(declared: object)
     assert accepts(tool_schema(declared), {})
 
 
-def test_references_are_kept_together_with_what_they_mean() -> None:
-    schema = offered(RECURSIVE)
-    text = str(schema)
-    assert all(word in text for word in ("brief", "long", "words"))
-    assert set(schema["$defs"]) == {"Req"}
-    assert schema["properties"]["q"]["properties"]["then"] == {"$ref": "#/$defs/Req"}
-    assert schema["properties"]["mode"]["anyOf"] == [{"type": "string", "enum": ["brief", "long"]}, {"type": "null"}]
-
-
-def test_arguments_of_a_recursive_schema_are_checked_to_the_last_level() -> None:
-    schema = tool_schema(RECURSIVE)
-    assert accepts(schema, {"q": {"words": "a", "then": {"words": "b", "then": {"words": "c"}}}})
-    assert not accepts(schema, {"q": {"words": "a", "then": {"words": "b", "then": {"word": "c"}}}})
-
-
 @pytest.mark.parametrize(
     "declared", [RECURSIVE, {"properties": {"a": {"type": ["string", "null"], "enum": ["x", None]}}}]
 )
@@ -91,99 +79,6 @@ def test_the_callers_dict_is_never_changed(declared: dict[str, Any]) -> None:
     schema.offered["properties"]["new"] = {}
     schema.without({"q", "a"})
     assert declared == before
-
-
-@pytest.mark.parametrize(
-    ("reference", "definitions"),
-    [
-        ("#/$defs/City", {"$defs": {"City": {"type": "string", "minLength": 2}}}),
-        ("#/definitions/City", {"definitions": {"City": {"type": "string", "minLength": 2}}}),
-        ("#/definitions/City", {"$defs": {"City": {"type": "string", "minLength": 2}}}),
-        ("#/components/schemas/City", {"components": {"schemas": {"City": {"type": "string", "minLength": 2}}}}),
-        ("#/components/schemas/City", {"$defs": {"City": {"type": "string", "minLength": 2}}}),
-        ("#/$defs/a~1b%20c", {"$defs": {"a/b c": {"type": "string", "minLength": 2}}}),
-        ("#city", {"$defs": {"x": {"$anchor": "city", "type": "string", "minLength": 2}}}),
-        ("city.json", {"$defs": {"x": {"$id": "https://e.example/city.json", "type": "string", "minLength": 2}}}),
-        ("City", {"$defs": {"City": {"type": "string", "minLength": 2}}}),
-        ("#/properties/other", {}),
-    ],
-)
-def test_a_reference_is_found_in_every_place_that_is_in_use(reference: str, definitions: dict[str, Any]) -> None:
-    properties = {"p": {"$ref": reference}, "other": {"type": "string", "minLength": 2}}
-    schema = tool_schema({"type": "object", "properties": properties, **definitions})
-    assert schema.offered["properties"]["p"] == {"type": "string", "minLength": 2}
-    assert schema.notes == ()
-
-
-def test_definitions_inside_a_property_are_found_from_there() -> None:
-    part = {"$ref": "#/$defs/In", "$defs": {"In": {"type": "object", "properties": {"a": {"type": "integer"}}}}}
-    assert property_of(part) == {"type": "object", "properties": {"a": {"type": "integer"}}}
-
-
-def test_words_beside_a_reference_win_over_those_of_its_target() -> None:
-    declared = {
-        "type": "object",
-        "properties": {"p": {"$ref": "#/$defs/T", "description": "here", "default": 3}},
-        "$defs": {"T": {"type": "integer", "description": "there", "minimum": 1}},
-    }
-    assert offered(declared)["properties"]["p"] == {
-        "type": "integer",
-        "description": "here",
-        "minimum": 1,
-        "default": 3,
-    }
-
-
-def test_limits_beside_a_reference_are_held_together_with_those_of_its_target() -> None:
-    target = {"type": "string", "pattern": "^a", "minLength": 2}
-    declared = {
-        "properties": {"p": {"$ref": "#/$defs/T", "pattern": "b$", "description": "here"}},
-        "$defs": {"T": target},
-    }
-    schema = tool_schema(declared)
-    assert schema.offered["properties"]["p"]["description"] == "here"
-    assert accepts(schema, {"p": "ab"})
-    assert not accepts(schema, {"p": "a"})
-    assert not accepts(schema, {"p": "b"})
-    assert not accepts(schema, {"p": "b a"})
-
-
-@pytest.mark.parametrize("reference", ["#/$defs/None", "http://127.0.0.1:9/x.json", "file:///etc/hostname", "#nowhere"])
-def test_a_reference_without_a_target_allows_anything_and_is_noted(reference: str) -> None:
-    schema = tool_schema({"type": "object", "properties": {"p": {"$ref": reference, "description": "what it is"}}})
-    assert schema.offered["properties"]["p"] == {"description": "what it is"}
-    assert reference in schema.notes[0]
-
-
-@pytest.mark.parametrize(
-    "definitions",
-    [
-        {"A": {"$ref": "#/$defs/A"}},
-        {"A": {"$ref": "#/$defs/B"}, "B": {"anyOf": [{"$ref": "#/$defs/A"}]}},
-        {"A": {"allOf": [{"type": "object"}, {"$ref": "#/$defs/A"}]}},
-        {"A": {"not": {"$ref": "#/$defs/A"}}},
-    ],
-)
-def test_references_that_only_lead_back_to_themselves_end(definitions: dict[str, Any]) -> None:
-    schema = tool_schema({"type": "object", "properties": {"p": {"$ref": "#/$defs/A"}}, "$defs": definitions})
-    assert schema.notes
-    assert accepts(schema, {"p": 1})
-
-
-def test_a_tool_may_refer_to_its_own_parameters() -> None:
-    schema = tool_schema({"type": "object", "properties": {"n": {"type": "integer"}, "next": {"$ref": "#"}}})
-    assert accepts(schema, {"n": 1, "next": {"n": 2, "next": {"n": 3}}})
-    assert not accepts(schema, {"n": 1, "next": {"n": 2, "next": {"n": []}}})
-
-
-def test_references_that_double_at_each_level_do_not_explode() -> None:
-    definitions: dict[str, Any] = {"L0": {"type": "string"}}
-    for level in range(1, 40):
-        twice = {"$ref": f"#/$defs/L{level - 1}"}
-        definitions[f"L{level}"] = {"type": "object", "properties": {"a": twice, "b": twice}}
-    schema = tool_schema({"type": "object", "properties": {"p": {"$ref": "#/$defs/L39"}}, "$defs": definitions})
-    assert len(str(schema.offered)) < 1_000_000
-    assert schema.notes == ()
 
 
 @pytest.mark.parametrize(
@@ -301,11 +196,6 @@ def test_properties_named_like_keywords_stay_properties() -> None:
     assert offered({"type": "object", "properties": properties, "required": ["$ref"]})["properties"] == properties
 
 
-def test_a_reference_among_data_is_data() -> None:
-    part = {"type": "object", "default": {"$ref": "#/nowhere"}}
-    assert property_of(part) == part
-
-
 RESIZE: list[dict[str, Any]] = [
     {"name": "mode", "type": "select", "required": True, "options": ["fit", "fill"]},
     {"name": "width", "type": "number", "min": 1, "max": 4000},
@@ -410,138 +300,6 @@ def test_unknown_types_allow_anything_and_are_noted() -> None:
     schema = tool_schema({"type": "object", "properties": {"p": {"type": "frobnicator", "description": "d"}}})
     assert schema.offered["properties"]["p"] == {"description": "d"}
     assert schema.notes == ("parameter 'p' has the type 'frobnicator', which is unknown; anything is allowed there",)
-
-
-CHOICE = {
-    "oneOf": [
-        {
-            "type": "object",
-            "properties": {"kind": {"const": "city"}, "city": {"type": "string"}},
-            "required": ["kind", "city"],
-        },
-        {
-            "type": "object",
-            "properties": {"kind": {"const": "point"}, "lat": {"type": "number"}, "lon": {"type": "number"}},
-            "required": ["kind", "lat", "lon"],
-        },
-        {"type": "null"},
-    ]
-}
-
-
-def test_a_choice_at_the_top_is_folded_and_still_checked() -> None:
-    schema = tool_schema(CHOICE)
-    assert schema.offered == {
-        "type": "object",
-        "properties": {
-            "kind": {"enum": ["city", "point"]},
-            "city": {"type": "string"},
-            "lat": {"type": "number"},
-            "lon": {"type": "number"},
-        },
-        "required": ["kind"],
-        "description": ('Give exactly one of these sets of parameters: kind="city", city; or kind="point", lat, lon.'),
-    }
-    assert accepts(schema, {"kind": "city", "city": "Oban"})
-    assert accepts(schema, {"kind": "point", "lat": 56.4, "lon": -5.5})
-    assert not accepts(schema, {"kind": "point", "city": "Oban"})
-
-
-@pytest.mark.parametrize("keyword", ["anyOf", "oneOf", "allOf", "not", "if", "then", "enum", "const"])
-def test_nothing_stands_at_the_top_that_model_endpoints_refuse(keyword: str) -> None:
-    value: Any = {"properties": {"a": {"type": "string"}}}
-    if keyword in {"anyOf", "oneOf", "allOf"}:
-        value = [value, {"properties": {"b": {"type": "string"}}, "required": ["b"]}]
-    elif keyword == "enum":
-        value = [{"a": "x"}]
-    elif keyword == "const":
-        value = {"a": "x"}
-    schema = offered({"type": "object", "properties": {"c": {"type": "string"}}, keyword: value})
-    assert keyword not in schema
-    assert "c" in schema["properties"]
-
-
-def test_all_of_is_merged_as_its_author_meant() -> None:
-    closed = {"additionalProperties": False}
-    schema = tool_schema(
-        {
-            "allOf": [
-                {"$ref": "#/$defs/Base"},
-                {"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"], **closed},
-            ],
-            "$defs": {"Base": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], **closed}},
-        }
-    )
-    assert schema.offered == {
-        "type": "object",
-        "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
-        "additionalProperties": False,
-        "required": ["a", "b"],
-    }
-    assert accepts(schema, {"a": "x", "b": 1})
-
-
-def test_a_closed_object_beside_a_choice_knows_the_properties_of_the_choice() -> None:
-    branches = [
-        {"properties": {"a": {"type": "string"}}, "required": ["a"]},
-        {"properties": {"b": {"type": "integer"}}, "required": ["b"]},
-    ]
-    schema = tool_schema({"type": "object", "additionalProperties": False, "oneOf": branches})
-    assert accepts(schema, {"a": "x"})
-    assert accepts(schema, {"b": 1})
-    assert not accepts(schema, {"a": "x", "b": 1})
-    assert schema.offered["additionalProperties"] is False
-
-
-def test_one_property_of_several_ways_to_choose_allows_what_each_of_them_allows() -> None:
-    branches = [
-        {"properties": {"to": {"type": "string"}, "n": {"type": "integer", "minimum": 1}}, "required": ["to"]},
-        {"properties": {"to": {"type": "array", "items": {"type": "string"}}, "n": {"type": "integer", "minimum": 1}}},
-        {"$ref": "#/$defs/Third"},
-    ]
-    third = {"type": "object", "properties": {"to": {"enum": ["all"]}}}
-    schema = tool_schema(
-        {"type": "object", "properties": {"n": {"maximum": 9}}, "anyOf": branches, "$defs": {"Third": third}}
-    )
-    assert schema.offered["properties"]["to"] == {
-        "anyOf": [
-            {"type": "string"},
-            {"type": "array", "items": {"type": "string"}},
-            {"type": "string", "enum": ["all"]},
-        ]
-    }
-    assert schema.offered["properties"]["n"] == {"type": "integer", "minimum": 1, "maximum": 9}
-    assert accepts(schema, {"to": ["a", "b"], "n": 3})
-    assert not accepts(schema, {"to": 5})
-
-
-def test_what_only_a_condition_names_is_offered_too() -> None:
-    schema = tool_schema(
-        {
-            "type": "object",
-            "properties": {"kind": {"type": "string"}},
-            "if": {"properties": {"kind": {"const": "city"}}, "required": ["kind"]},
-            "then": {"properties": {"city": {"type": "string"}}, "required": ["city"]},
-            "dependentSchemas": {"kind": {"properties": {"note": {"type": "string"}}}},
-        }
-    )
-    assert schema.offered == {
-        "type": "object",
-        "properties": {"kind": {"type": "string"}, "city": {"type": "string"}, "note": {"type": "string"}},
-    }
-    assert accepts(schema, {"kind": "other"})
-    assert not accepts(schema, {"kind": "city"})
-
-
-def test_only_definitions_that_are_used_go_out() -> None:
-    declared = {
-        "type": "object",
-        "properties": {"a": {"$ref": "#/$defs/Tree"}, "b": {"type": "string"}},
-        "$defs": {"Tree": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}, "Spare": {"type": "string"}},
-    }
-    schema = tool_schema(declared)
-    assert list(schema.offered["$defs"]) == ["Tree"]
-    assert "$defs" not in schema.without({"a"}).offered
 
 
 @pytest.mark.parametrize(

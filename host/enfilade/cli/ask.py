@@ -19,6 +19,7 @@ from enfilade.cli.signals import Interrupted, Signals
 from enfilade.cli.sink import Sink
 from enfilade.cli.text_sink import TextSink
 from enfilade.cli.tracing import caller_trace
+from enfilade.cli.usage import CommandLineError
 from enfilade.host import Host
 from enfilade.outcome import Outcome, Status
 from enfilade_sdk.errors import EnfiladeError, InternalError, RunCancelled
@@ -67,8 +68,14 @@ def _asked(question: str, setup: Setup, sink: Sink, signals: Signals, further: C
 
 async def _outcome(setup: Setup, text: str, sink: Sink, further: Callable[[], Sink]) -> Outcome:
     async with Host(setup.config, further=setup.candidates) as host:
-        agent = await ready_agent(host, setup)
-        question = Question(text, conversation_id=setup.conversation, seconds=setup.seconds, **caller_trace())
+        question = Question(text, setup.user, setup.conversation, seconds=setup.seconds, **caller_trace())
+        try:
+            agent = await ready_agent(host, setup)
+        except CommandLineError:
+            raise
+        except EnfiladeError as error:
+            await host.record_failure(setup.agent, question, error)
+            raise
         outcome = await answered(host, agent, question, sink)
         while setup.reload:
             swaps = host.catalog.swaps

@@ -85,6 +85,7 @@ class _Conversation:
         self._host = host
         self._agent = agent
         self._seconds = setup.seconds
+        self._user = setup.user
         self._recorded = records_runs(setup.config)
         self._recalls = recalls
         self._id = setup.conversation or (_new_id() if self._recorded else None)
@@ -156,9 +157,11 @@ class _Conversation:
         return decoded(data, "a line of standard input")
 
     def _answer(self, text: str) -> None:
-        history = () if self._recalls else tuple(self._history)  # the host reads recorded turns, tool rounds included
-        given = caller_trace()
-        question = Question(text, conversation_id=self._id, history=history, seconds=self._seconds, **given)
+        if not self._recalls:  # else the host reads recorded turns, tool rounds included
+            self._history = list(self._host.fitting(self._history, self._agent.model))
+        question = Question(
+            text, self._user, self._id, history=tuple(self._history), seconds=self._seconds, **caller_trace()
+        )
         work = answered(self._host, self._agent, question, TextSink(self._screen))
         try:
             outcome = self._loop.finish(work, self._signals, forgiving=self._typed)

@@ -30,6 +30,7 @@ class AskOptions:
         record: Whether runs are recorded though nothing else asks for it.
         conversation: The conversation to go on with; its runs are recorded.
         reload: Whether the strategy is started anew when its files change.
+        user: Who asks; None is `user`.
         verbose: Whether logs are shown.
         json: Whether JSON Lines are printed.
     """
@@ -49,6 +50,7 @@ class AskOptions:
     record: bool = False
     conversation: str | None = None
     reload: bool = False
+    user: str | None = None
     verbose: bool = False
     json: bool = False
 
@@ -87,6 +89,8 @@ _OPTIONS = (
                  "from the records. Implies --record."),
     click.option("--reload", is_flag=True, help="Start the strategy anew when its files change; 'run' then asks again, "
                  "until Ctrl-C. For authors."),
+    click.option("--user", metavar="ID", help="Who asks: whose quota, conversations and records it is. Without it, "
+                 "'user'."),
     click.option("-v", "--verbose", is_flag=True, help="Show the logs of the host and what plugins print."),
 )  # fmt: skip
 

@@ -6,6 +6,9 @@ from enfilade.cli.usage import CommandLineError
 from enfilade.config import Config, StoreSection
 from enfilade.layers.kinds import RECORDING
 
+USER = "user"
+"""Who asks where nobody says."""
+
 
 def with_records(config: Config, options: AskOptions) -> Config:
     """The configuration; with `--record` or `--conversation` one that records, even where it says otherwise."""
@@ -25,9 +28,19 @@ def conversation_of(options: AskOptions) -> str | None:
     Raises:
         CommandLineError: What was given is no name.
     """
-    name = options.conversation
-    if name is None:
-        return None
-    if not name.strip() or not is_utf8(name):
-        raise CommandLineError("--conversation: expected the conversation's id, UTF-8 text that is not blank")
-    return name
+    return _name(options.conversation, "--conversation: expected the conversation's id")
+
+
+def user_of(options: AskOptions) -> str:
+    """Who asks.
+
+    Raises:
+        CommandLineError: What was given is no name.
+    """
+    return _name(options.user, "--user: expected the user's id") or USER
+
+
+def _name(given: str | None, expected: str) -> str | None:
+    if given is not None and (not given.strip() or not is_utf8(given)):
+        raise CommandLineError(f"{expected}, UTF-8 text that is not blank")
+    return given

@@ -27,8 +27,7 @@ def show(wanted: Mapping[str, str | None], limit: int, store: str | None, as_jso
         conversation_id=wanted["conversation"],
     )
 
-    async def listed(database: Database, screen: Screen) -> int:
-        runs = await list_runs(database, which, limit=limit)
+    def said(runs: Sequence[RunSummary], screen: Screen) -> int:
         if as_json:
             screen.say(json_text([run.to_json() for run in runs], indent=2) + "\n")
         elif runs:
@@ -37,7 +36,10 @@ def show(wanted: Mapping[str, str | None], limit: int, store: str | None, as_jso
             screen.error("no such run is recorded" if which != RunFilter() else "no run is recorded yet")
         return DONE
 
-    return with_records(listed, store, as_json=as_json)
+    async def listed(database: Database, screen: Screen) -> int:
+        return said(await list_runs(database, which, limit=limit), screen)
+
+    return with_records(listed, store, as_json=as_json, empty=lambda screen: said([], screen))
 
 
 def _text(runs: Sequence[RunSummary]) -> str:

@@ -28,17 +28,21 @@ Work = Callable[[Database, Screen], Awaitable[int]]
 """What a command does with the open database; gives the exit code."""
 
 
-def with_records(work: Work, url: str | None, *, as_json: bool) -> int:
+def with_records(work: Work, url: str | None, *, as_json: bool, empty: Callable[[Screen], int] | None = None) -> int:
     """Opens the records, does a command's work with them, and closes them; gives the exit code.
 
     Args:
         work: The work.
         url: Where they are; None is where the configuration says, or the user's data folder.
         as_json: Whether a failure is told as JSON too.
+        empty: What a listing does where nothing was recorded yet; a place that was named with `url` has to be there.
     """
     screen = Screen.claim()
     try:
-        return asyncio.run(_worked(work, _settings(url), screen))
+        settings = _settings(url)
+        if empty is not None and url is None and settings.file is not None and not settings.file.exists():
+            return empty(screen)
+        return asyncio.run(_worked(work, settings, screen))
     except EnfiladeError as error:
         screen.error(failure_text(error), RED)
         if as_json:

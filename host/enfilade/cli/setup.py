@@ -11,7 +11,7 @@ from enfilade.candidate import Candidate, plugin_key
 from enfilade.cli.candidates import beside_the_host, is_target, target_candidate
 from enfilade.cli.mcp_servers import given_servers
 from enfilade.cli.options import AskOptions
-from enfilade.cli.recorded import conversation_of, with_records
+from enfilade.cli.recorded import USER, conversation_of, user_of, with_records
 from enfilade.cli.usage import CommandLineError
 from enfilade.config import Config, PluginSettings, load_config
 from enfilade.faults import faults_of
@@ -32,6 +32,7 @@ class Setup:
         seconds: The time of one question; None leaves it to the configuration.
         conversation: The conversation that the questions belong to; None for none.
         reload: Whether the question is put again when the strategy's files have changed.
+        user: Who asks.
     """
 
     config: Config
@@ -41,6 +42,7 @@ class Setup:
     seconds: float | None = None
     conversation: str | None = None
     reload: bool = False
+    user: str = USER
 
 
 def setup_of(options: AskOptions) -> Setup:
@@ -60,8 +62,8 @@ def setup_of(options: AskOptions) -> Setup:
     if options.reload:
         config = _reloading(config, strategy)
         candidates = tuple(replace(c, supervision=replace(c.supervision, reload=True)) for c in candidates)
-    conversation = conversation_of(options)
-    return Setup(config, agent, candidates, options.params, options.timeout, conversation, options.reload)
+    conversation, user = conversation_of(options), user_of(options)
+    return Setup(config, agent, candidates, options.params, options.timeout, conversation, options.reload, user)
 
 
 def _reloading(config: Config, strategy: str) -> Config:

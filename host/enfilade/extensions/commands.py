@@ -6,6 +6,7 @@ COMMANDS: Final = {
     "run": "enfilade.cli.commands.run:run",
     "chat": "enfilade.cli.commands.chat:chat",
     "runs": "enfilade.cli.commands.runs:runs",
+    "approvals": "enfilade.cli.commands.approvals:approvals",
     "plugins": "enfilade.cli.commands.plugins:plugins",
     "models": "enfilade.cli.commands.models:models",
     "tools": "enfilade.cli.commands.tools:tools",

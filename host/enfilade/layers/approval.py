@@ -14,7 +14,9 @@ from pydantic.dataclasses import dataclass
 
 from enfilade.layers.context import RunContext
 from enfilade.layers.layer import Layer, NextToolCall, ToolStream
-from enfilade.layers.petition import Ask, Decision, Petition
+from enfilade.layers.petition import Ask
+from enfilade.petition import Decision, Petition
+from enfilade.store.masking import secrets_of
 from enfilade_sdk.errors import ErrorCode
 from enfilade_sdk.prompts import ToolRequest, ToolResult
 
@@ -86,6 +88,7 @@ def _petition(
         arguments=arguments,
         asked_at=now,
         expires_at=now + timeout,
+        secrets=secrets_of(context.invocation.params, context.parameters),
     )
 
 

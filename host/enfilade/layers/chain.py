@@ -18,7 +18,9 @@ from enfilade.layers.layer import (
 )
 from enfilade.layers.observed import PATIENCE, Observed
 from enfilade.layers.onion import CallNext, Named, Onion, Step
+from enfilade.layers.recording import Recording
 from enfilade.outcome import Outcome
+from enfilade.store.start import RunStart
 from enfilade_sdk.errors import EnfiladeError, InternalError
 from enfilade_sdk.messages import ToolInvokeMessage
 from enfilade_sdk.prompts import ModelChunk, ModelRequest, ModelResult, ToolRequest, ToolResult
@@ -60,6 +62,15 @@ class RunLayers:
         self.interruption = Interruption()
         self._chain = chain
         self._inner: list[tuple[Layer, RunContext]] = []
+
+    async def failed_to_begin(self, start: RunStart, error: EnfiladeError) -> None:
+        """Lets the recording layers write down a run that came to nothing before any layer stood around it."""
+        for layer in () if self._inner else self._chain.layers:
+            if isinstance(layer, Recording):
+                try:
+                    await layer.failed_to_begin(start, error)
+                except EnfiladeError as fault:
+                    _log.error("run %s failed and could not be recorded: %s", start.run_id, fault.message)
 
     def begin(self, context: RunContext) -> None:
         """Says which run it is; each layer gets a place of its own for its state."""

@@ -2,60 +2,12 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Protocol
 
-Amounts = Mapping[str, float]
-"""Amounts by what they are of: `tokens`, `cost`, `calls`, `tool_calls`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ration:
-    """What one party may use.
-
-    Attributes:
-        key: Whose it is.
-        window: Seconds; what was used longer ago does not count any more.
-        limits: The most that may be used in a window.
-    """
-
-    key: str
-    window: float
-    limits: Amounts
-
-
-@dataclass(frozen=True, slots=True)
-class Reservation:
-    """Amounts that were set aside, until they are settled.
-
-    Attributes:
-        id: Names it; unique in its store.
-        ration: What it is part of.
-        amounts: How much was set aside.
-        at: When, in seconds since 1970.
-    """
-
-    id: str
-    ration: Ration
-    amounts: Amounts
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
-class Shortage:
-    """A reservation that was refused.
-
-    Attributes:
-        what: Of what there is too little.
-        used: How much of it is used or set aside.
-        seconds: When the first of it will be free again.
-    """
-
-    what: str
-    used: float
-    seconds: float
+from enfilade.ration import SLOTS, Amounts, Ration, Reservation, Shortage
 
 
 class Counts(Protocol):
@@ -71,10 +23,6 @@ class Counts(Protocol):
     async def settle(self, reservation: Reservation, amounts: Amounts) -> None:
         """Puts what was really used in the place of what was set aside."""
         ...
-
-
-SLOTS = 60
-"""Into how many parts a window is divided; what was used is free again a window, and at most one part, later."""
 
 
 @dataclass(slots=True)
@@ -122,12 +70,12 @@ class MemoryCounts:
             used = account.used(what)
             if used + amounts.get(what, 0) > limit:
                 return Shortage(what, used, self._free_in(account, what, ration, now))
-        account.add(_slot(ration, now), amounts, 1)
+        account.add(ration.slot(now), amounts, 1)
         return Reservation(str(next(self._ids)), ration, dict(amounts), now)
 
     async def settle(self, reservation: Reservation, amounts: Amounts) -> None:
         """Puts what was really used in the place of what was set aside."""
-        ration, slot = reservation.ration, _slot(reservation.ration, reservation.at)
+        ration, slot = reservation.ration, reservation.ration.slot(reservation.at)
         account = self._account(ration, self._clock())
         if slot in account.slots:
             account.add(slot, reservation.amounts, -1)
@@ -135,7 +83,7 @@ class MemoryCounts:
 
     def _account(self, ration: Ration, now: float) -> _Account:
         accounts = self._accounts.setdefault(ration.window, OrderedDict())
-        first = _slot(ration, now) - SLOTS
+        first = ration.slot(now) - SLOTS
         account = accounts.get(ration.key)
         if account is None:
             account = accounts[ration.key] = _Account()
@@ -149,9 +97,5 @@ class MemoryCounts:
         return account
 
     def _free_in(self, account: _Account, what: str, ration: Ration, now: float) -> float:
-        oldest = min((slot for slot, amounts in account.slots.items() if amounts.get(what)), default=_slot(ration, now))
-        return max(0.0, (oldest + SLOTS + 1) * ration.window / SLOTS - now)
-
-
-def _slot(ration: Ration, at: float) -> int:
-    return int(at * SLOTS / ration.window)
+        oldest = min((slot for slot, amounts in account.slots.items() if amounts.get(what)), default=ration.slot(now))
+        return ration.free_in(oldest, now)

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from enfilade.layers.petition import Decision, Petition
+from enfilade.petition import Decision, Petition
 
 
 @dataclass(slots=True)

@@ -7,10 +7,11 @@ from pydantic import ConfigDict, Field, SkipValidation, model_validator
 from pydantic.dataclasses import dataclass
 
 from enfilade.layers.context import RunContext
-from enfilade.layers.counts import Amounts, Counts, MemoryCounts, Ration, Reservation
+from enfilade.layers.counts import Counts, MemoryCounts
 from enfilade.layers.estimate import CallEstimate, is_counted, total_of
 from enfilade.layers.known_price import known_price
 from enfilade.layers.layer import Layer, ModelStream, NextModelCall, NextToolCall, ToolStream
+from enfilade.ration import Amounts, Ration, Reservation
 from enfilade_sdk.errors import QuotaExceededError
 from enfilade_sdk.prompts import ModelRequest, ModelResult, ToolRequest, Usage
 

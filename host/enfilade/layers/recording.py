@@ -13,7 +13,7 @@ from enfilade.layers.layer import (
     ToolStream,
 )
 from enfilade.layers.recorder import Recorder, RunRecorder
-from enfilade.outcome import Outcome
+from enfilade.outcome import Outcome, Status
 from enfilade.store.masking import masked_params, secrets_of
 from enfilade.store.start import RunStart
 from enfilade_sdk.errors import EnfiladeError, InternalError
@@ -92,6 +92,14 @@ class Recording(Layer):
         except BaseException as error:
             entry.failed(error)
             raise
+
+    async def failed_to_begin(self, start: RunStart, error: EnfiladeError) -> None:
+        """Records a run that failed before its strategy began: its model is not known, its plugin does not start.
+
+        Raises:
+            StoreError: The store cannot be written, and runs are to fail then.
+        """
+        (await self._recorder.run_began(start)).ended(Status.FAILED, error=error)
 
     async def ended(self, context: RunContext, outcome: Outcome) -> None:
         """Records the files, and how the run ended."""

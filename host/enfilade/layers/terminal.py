@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from enfilade.layers.petition import Decision, Petition
+from enfilade.petition import Decision, Petition
 
 TERMINAL = "/dev/tty"
 

@@ -29,6 +29,8 @@ class StoreError(HostError):
         trouble: Which kind of fault it is.
     """
 
+    code = ErrorCode.STORE_FAILED
+
     def __init__(self, message: str, trouble: Trouble = Trouble.FAILED) -> None:
         super().__init__(message, details={"store": trouble.value})
         self.trouble = trouble
@@ -42,5 +44,17 @@ class RunNotFoundError(HostError):
 
 class RunBusyError(HostError):
     """A run that is still going was to be deleted."""
+
+    code = ErrorCode.INVALID_PARAMS
+
+
+class PetitionNotFoundError(HostError):
+    """There is no petition of that id, or several whose ids begin so."""
+
+    code = ErrorCode.INVALID_PARAMS
+
+
+class PetitionClosedError(HostError):
+    """A petition was to be answered that does not wait any more."""
 
     code = ErrorCode.INVALID_PARAMS

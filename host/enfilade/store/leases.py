@@ -11,6 +11,7 @@ from uuid import uuid4
 from enfilade.store.database import CLOSE_SECONDS, MICROSECONDS, Database, now
 from enfilade.store.errors import StoreError
 from enfilade.store.machine import ProcessIdentity
+from enfilade.store.petition_state import PetitionState
 from enfilade.store.settings import StoreSettings
 from enfilade.store.state import State
 
@@ -107,6 +108,7 @@ class Lease:
             dead = [host.id for host in seen if host.is_dead(self._settings.dead_after) and host.id != self.host_id]
             alive = hosts.select().with_only_columns(hosts.c.id).where(hosts.c.id.not_in(dead))
             closed = await self._close(connection, self._database.tables.runs.c.host_id.not_in(alive))
+            await self._lapse(connection, self._database.tables.petitions.c.host_id.not_in(alive))
             await connection.execute(hosts.delete().where(hosts.c.id.in_(dead)))
         if closed:
             _log.warning(
@@ -124,6 +126,7 @@ class Lease:
         tables = self._database.tables
         async with self._database.writing() as connection:
             await self._close(connection, tables.runs.c.host_id == self.host_id)
+            await self._lapse(connection, tables.petitions.c.host_id == self.host_id)
             await connection.execute(tables.hosts.delete().where(tables.hosts.c.id == self.host_id))
 
     async def _stop(self) -> None:
@@ -156,6 +159,12 @@ class Lease:
             ours = table.c.run_id.in_(closed)
             await connection.execute(table.update().where(table.c.status == State.RUNNING.value, ours).values(end))
         return closed
+
+    async def _lapse(self, connection: "AsyncConnection", whose: Any) -> None:
+        """Closes petitions that nobody waits for any more."""
+        petitions = self._database.tables.petitions
+        waiting = petitions.update().where(petitions.c.status == PetitionState.WAITING.value, whose)
+        await connection.execute(waiting.values(status=PetitionState.LAPSED.value, decided_at=now()))
 
     async def _go_on(self) -> None:
         while not await self._is_released_within(self._settings.beat):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sqlalchemy import Column, MetaData, Table
 
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 """The schemas there have been, oldest first; the last one is what this version reads and writes."""
 
 VERSION_TABLE = "schema_version"
@@ -30,6 +30,8 @@ class Tables:
         files: Files that were sent or linked.
         storage_values: The small storage.
         usage: One row a model call: who, which model, how much. It stays when its run is deleted.
+        quota_uses: What quotas have counted: amounts by party, window (in milliseconds), part of the window, and thing.
+        petitions: Tool calls that waited, or wait, for somebody's word.
     """
 
     metadata: "MetaData"
@@ -41,6 +43,8 @@ class Tables:
     files: "Table"
     storage_values: "Table"
     usage: "Table"
+    quota_uses: "Table"
+    petitions: "Table"
 
 
 def make_tables() -> Tables:
@@ -58,6 +62,8 @@ def make_tables() -> Tables:
         files=_files(metadata),
         storage_values=_storage_values(metadata),
         usage=_usage(metadata),
+        quota_uses=_quota_uses(metadata),
+        petitions=_petitions(metadata),
     )
 
 
@@ -236,6 +242,50 @@ def _usage(metadata: "MetaData") -> "Table":
         sa.Index("usage_by_conversation", "conversation_id"),
         sa.Index("usage_by_user", "user_id", "at"),
         sa.Index("usage_by_time", "at"),
+    )
+
+
+def _quota_uses(metadata: "MetaData") -> "Table":
+    import sqlalchemy as sa
+
+    return sa.Table(
+        "quota_uses",
+        metadata,
+        sa.Column("party", sa.Text, primary_key=True),
+        sa.Column("span", sa.BigInteger, primary_key=True, autoincrement=False),
+        sa.Column("slot", sa.BigInteger, primary_key=True, autoincrement=False),
+        sa.Column("what", sa.Text, primary_key=True),
+        sa.Column("amount", sa.Double, nullable=False),
+        _number("ends_at"),
+        sa.Index("quota_uses_by_end", "ends_at"),
+        sqlite_with_rowid=False,
+    )
+
+
+def _petitions(metadata: "MetaData") -> "Table":
+    import sqlalchemy as sa
+
+    return sa.Table(
+        "petitions",
+        metadata,
+        sa.Column("id", sa.Text, primary_key=True),
+        _text("host_id"),
+        _text("run_id"),
+        _text("status"),
+        _text("user_id"),
+        _text("plugin"),
+        _text("strategy"),
+        _text("conversation_id", null=True),
+        _text("tool"),
+        _text("call_id"),
+        _text("arguments"),
+        _text("decided_arguments", null=True),
+        _text("reason", null=True),
+        _number("asked_at"),
+        _number("expires_at"),
+        _number("decided_at", null=True),
+        sa.Index("petitions_by_time", "asked_at"),
+        sa.Index("petitions_by_status", "status", "host_id"),
     )
 
 

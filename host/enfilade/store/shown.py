@@ -17,10 +17,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def time_of(microseconds: int | None) -> datetime | None:
     """A kept time; None for none."""
-    return None if microseconds is None else _time(microseconds)
+    return None if microseconds is None else moment(microseconds)
 
 
-def _time(microseconds: int) -> datetime:
+def moment(microseconds: int) -> datetime:
+    """A kept time."""
     return _EPOCH + timedelta(microseconds=microseconds)
 
 
@@ -49,7 +50,7 @@ class RunSummary:
         names = ("strategy", "plugin", "model", "provider", "user_id", "conversation_id", "question", "answer", "error")
         texts = {name: _text(row[name]) for name in names}
         plain: dict[str, Any] = {"id": row["id"], "status": State(row["status"]), "error_code": row["error_code"]}
-        return cls(began_at=_time(row["began_at"]), ended_at=time_of(row["ended_at"]), **plain, **texts)
+        return cls(began_at=moment(row["began_at"]), ended_at=time_of(row["ended_at"]), **plain, **texts)
 
     @property
     def seconds(self) -> float | None:
@@ -84,7 +85,7 @@ class CallShown:
         texts = {name: _text(row[name]) for name in ("call_id", "tool", "provider", "result", "error_code", "error")}
         plain = {name: row[name] for name in ("id", "round_id", "seconds")}
         arguments = loaded_json(row["arguments"])
-        return cls(status=State(row["status"]), arguments=arguments, began_at=_time(row["began_at"]), **texts, **plain)
+        return cls(status=State(row["status"]), arguments=arguments, began_at=moment(row["began_at"]), **texts, **plain)
 
     def to_json(self) -> dict[str, Any]:
         """Its JSON form."""
@@ -122,7 +123,7 @@ class RoundShown:
         return cls(
             status=State(row["status"]),
             tool_calls=loaded_json(row["tool_calls"]) or [],
-            began_at=_time(row["began_at"]),
+            began_at=moment(row["began_at"]),
             usage=used.usage if used else Usage(),
             cost=used.cost if used else None,
             calls=calls,

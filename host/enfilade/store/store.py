@@ -5,9 +5,11 @@ from types import TracebackType
 from typing import Self
 
 from enfilade.store.conversation import Conversation, Window, conversation
+from enfilade.store.counts import StoredCounts
 from enfilade.store.database import Database
 from enfilade.store.errors import StoreError
 from enfilade.store.leases import Lease
+from enfilade.store.petitions import StoredPetitions
 from enfilade.store.records import Records
 from enfilade.store.settings import StoreSettings
 from enfilade.store.usage import UsageScope, UsageSum, usage_sum
@@ -25,6 +27,8 @@ class Store:
         database: The database.
         records: Takes what happens.
         values: The small storage.
+        counts: What quotas count.
+        petitions: Tool calls that wait for somebody's word.
         interrupted: The ids of the runs of dead hosts that were closed when this store was opened.
     """
 
@@ -32,6 +36,8 @@ class Store:
         self.database = database
         self.records = Records(database, settings, lease.host_id)
         self.values = StoredValues(database)
+        self.counts = StoredCounts(database)
+        self.petitions = StoredPetitions(database, lease.host_id)
         self.interrupted = interrupted
         self._lease = lease
 
@@ -61,6 +67,7 @@ class Store:
 
     async def aclose(self, seconds: float = 5.0) -> None:
         """Writes what waits, for so long, gives up the claim on this host's runs, and closes the database."""
+        await self.petitions.aclose()
         await self.records.aclose(seconds)
         try:
             await self._lease.release()
