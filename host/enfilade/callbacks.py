@@ -9,7 +9,7 @@ from typing import Any
 from enfilade.errors import near_matches
 from enfilade.ledger import Ledger
 from enfilade.storage import Storage
-from enfilade_sdk.errors import EnfiladeError, ModelFailedError, ToolNotFoundError
+from enfilade_sdk.errors import EnfiladeError, ErrorCode, ModelFailedError
 from enfilade_sdk.invocation import ModelInfo
 from enfilade_sdk.messages import ToolInvokeMessage
 from enfilade_sdk.prompts import ModelChunk, ModelRequest, ModelResult, StorageRequest, ToolRequest, ToolResult
@@ -33,6 +33,20 @@ class Grants:
     tools: frozenset[str]
     plugin: str = ""
     conversation: str = ""
+
+
+def granted(grants: Grants, ledger: Ledger, call_tool: ToolAnswers) -> ToolAnswers:
+    """Calls the granted tools; any other name comes to a result made for the model.
+
+    It stands within the layers, so that they see and record a call that was refused like any other.
+    """
+
+    async def refuse(request: ToolRequest) -> AsyncGenerator[ToolInvokeMessage | ToolResult, None]:
+        ledger.refused("tool", request.name)
+        text = f"there is not a tool named {request.name}; {near_matches(request.name, grants.tools)}"
+        yield ToolResult(text, is_error=True, details={"code": ErrorCode.TOOL_NOT_FOUND.value})
+
+    return lambda request: call_tool(request) if request.name in grants.tools else refuse(request)
 
 
 class Callbacks:
@@ -83,17 +97,8 @@ class Callbacks:
             raise
 
     async def tool(self, request: ToolRequest) -> AsyncGenerator[ToolInvokeMessage | ToolResult, None]:
-        """Calls a granted tool.
-
-        Raises:
-            ToolNotFoundError: The tool was not granted; the text is made for the model.
-        """
+        """Calls a tool."""
         entry = self._ledger.tool_called(request)
-        if request.name not in self._grants.tools:
-            self._ledger.refused("tool", request.name)
-            text = f"there is not a tool named {request.name}; {near_matches(request.name, self._grants.tools)}"
-            self._ledger.tool_done(entry, ToolResult(text, is_error=True))
-            raise ToolNotFoundError(text)
         async with aclosing(self._call_tool(request)) as answers:
             async for answer in answers:
                 if isinstance(answer, ToolResult):

@@ -13,7 +13,7 @@ from weakref import WeakSet
 from enfilade.admission import Admitted, Runner
 from enfilade.agent import AgentConfig
 from enfilade.briefing import Question, params_of
-from enfilade.callbacks import Callbacks, Grants
+from enfilade.callbacks import Callbacks, Grants, granted
 from enfilade.candidate import Candidate
 from enfilade.catalog import Catalog
 from enfilade.config import Config, load_config
@@ -363,7 +363,10 @@ class Host:
                 interruption=layers.interruption,
             )
         )
-        ask, call = layers.model_calls(self.gateway.stream), layers.tool_calls(engine.invoke)
+        ask, call = (
+            layers.model_calls(self.gateway.stream),
+            layers.tool_calls(granted(grants, asked.ledger, engine.invoke)),
+        )
         hatch = Callbacks(grants, ask, call, self._storage, asked.ledger, {model: invocation.model})
 
         def start() -> AsyncGenerator[ToolInvokeMessage, None]:
