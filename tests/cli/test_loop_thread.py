@@ -1,6 +1,8 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -68,6 +70,29 @@ def test_the_first_ctrl_c_may_only_end_the_work() -> None:
             loop.finish(signalled(signal.SIGINT), signals, forgiving=True)
         assert not caught.value.final
         assert loop.finish(forty_two(), signals) == 42
+
+
+DEAF = """
+import asyncio, os, signal
+from enfilade.cli.loop_thread import LoopThread
+from enfilade.cli.signals import Signals
+
+async def deaf():
+    os.kill(os.getpid(), signal.SIGTERM)
+    while True:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            print("cancelled", flush=True)
+
+with Signals() as signals, LoopThread() as loop:
+    loop.finish(deaf(), signals, lambda: print("last word", flush=True), stop_seconds=0.2)
+"""
+
+
+def test_work_that_does_not_stop_in_its_time_is_left_with_a_last_word() -> None:
+    done = subprocess.run([sys.executable, "-c", DEAF], stdout=subprocess.PIPE, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (128 + signal.SIGTERM, b"cancelled\nlast word\n")
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,7 @@ class LoopThread:
         last_word: Callable[[], None] = lambda: None,
         *,
         forgiving: bool = False,
+        stop_seconds: float = STOP_SECONDS,
     ) -> T:
         """Runs a coroutine to its end. A signal cancels it, and a second one ends the process on the spot.
 
@@ -98,11 +99,12 @@ class LoopThread:
             signals: What is heard meanwhile.
             last_word: Called, in any thread, before the process is ended over work that did not stop in time.
             forgiving: Whether the first Ctrl-C only cancels the work and does not count.
+            stop_seconds: How long the cancelled work has to let go of everything.
 
         Raises:
             Interrupted: A signal came; the work has ended.
         """
-        heard = _Heard(signals, last_word, forgiving=forgiving)
+        heard = _Heard(signals, last_word, stop_seconds, forgiving=forgiving)
         with signals.answered_by(heard.take):
             job = self.start(work)
             heard.cancels(job.cancel)
@@ -132,9 +134,12 @@ class LoopThread:
 class _Heard:
     """Answers the signals that come while a job is at work."""
 
-    def __init__(self, signals: Signals, last_word: Callable[[], None], *, forgiving: bool) -> None:
+    def __init__(
+        self, signals: Signals, last_word: Callable[[], None], stop_seconds: float, *, forgiving: bool
+    ) -> None:
         self._signals = signals
         self._last_word = last_word
+        self._stop_seconds = stop_seconds
         self._forgiving = forgiving
         self._forgiven = False
         self._numbers: list[int] = []
@@ -155,7 +160,7 @@ class _Heard:
         self._numbers.append(number)
         if len(self._numbers) > 1:
             leave(self._numbers[0], self._last_word)
-        self._signals.later(STOP_SECONDS, lambda: leave(number, self._last_word))
+        self._signals.later(self._stop_seconds, lambda: leave(number, self._last_word))
 
     def check(self) -> None:
         if self._numbers:

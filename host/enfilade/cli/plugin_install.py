@@ -30,6 +30,9 @@ from enfilade_sdk.errors import EnfiladeError
 _Work = Callable[[PluginStore, Opener, InstallProgress], Coroutine[Any, Any, tuple[PluginEntry, str]]]
 """What is to be done; gives the plugin and what to tell of it."""
 
+_CLEAN_UP_SECONDS = 15.0
+"""How long an interrupted installation may take to end its plugin and to remove thousands of files."""
+
 
 def add(spec: str, options: InstallOptions) -> int:
     """Installs a plugin and tells which strategies it brings; gives the exit code."""
@@ -77,11 +80,15 @@ def _done(work: _Work, options: InstallOptions) -> int:
     show_logs(screen, verbose=options.verbose)
     store = PluginStore(sources=Sources(options.find_links, no_index=options.no_index))
     before = store.revision()
+
+    def last_word() -> None:
+        screen.note("interrupted; what is half made is removed by the next command that installs")
+
     try:
         config = load_config()
         job = _with_opener(work, store, InstallProgress(screen, verbose=options.verbose), config)
         with Signals() as signals, LoopThread() as loop:
-            entry, told = loop.finish(job, signals)
+            entry, told = loop.finish(job, signals, last_word, stop_seconds=_CLEAN_UP_SECONDS)
     except Interrupted:
         if store.revision() == before:
             screen.note("interrupted; nothing was changed")
