@@ -387,6 +387,7 @@ class Host:
             app_id=question.app_id,
             message_id=question.message_id,
             files=question.files,
+            trace={"traceparent": question.traceparent, "tracestate": question.tracestate},
         )
 
     def _seconds_of(self, question: Question) -> float:

@@ -248,6 +248,18 @@ async def test_runs_read_by_turns_in_one_task_never_mix_their_parents() -> None:
     assert [roots[chat.parent] for chat in collector.named("chat")] == [chat.trace for chat in collector.named("chat")]
 
 
+async def test_a_run_that_cannot_begin_is_told_too() -> None:
+    async with Collector() as collector, traced(collector) as host:
+        question = Question("?", conversation_id="c9", traceparent=CALLER)
+        outcome = await host.ask(AgentConfig(strategy="lost"), question)
+        text = host.metrics_text()
+    run = collector.one("invoke_agent lost")
+    assert (run.status, run.attributes["error.type"], run.parent) == ("ERROR", "not_admitted", CALLERS_SPAN)
+    assert run.attributes["enfilade.run.id"] == outcome.run_id
+    assert run.attributes["gen_ai.conversation.id"] == "c9"
+    assert 'enfilade_runs_total{enfilade_run_status="failed",error_type="not_admitted"} 1\n' in text
+
+
 async def test_the_callers_span_is_the_parent() -> None:
     async with Collector() as collector, traced(collector) as host:
         await host.ask(told({"say": "x"}), Question("?", traceparent=CALLER, tracestate="vendor=1"))

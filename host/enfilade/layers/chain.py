@@ -19,6 +19,7 @@ from enfilade.layers.layer import (
 from enfilade.layers.observed import PATIENCE, Observed
 from enfilade.layers.onion import CallNext, Named, Onion, Step
 from enfilade.layers.recording import Recording
+from enfilade.layers.telemetry import Telemetry
 from enfilade.outcome import Outcome
 from enfilade.store.start import RunStart
 from enfilade_sdk.errors import EnfiladeError, InternalError
@@ -64,9 +65,9 @@ class RunLayers:
         self._inner: list[tuple[Layer, RunContext]] = []
 
     async def failed_to_begin(self, start: RunStart, error: EnfiladeError) -> None:
-        """Lets the recording layers write down a run that came to nothing before any layer stood around it."""
+        """Lets the layers that keep account tell of a run that came to nothing before any layer stood around it."""
         for layer in () if self._inner else self._chain.layers:
-            if isinstance(layer, Recording):
+            if isinstance(layer, Recording | Telemetry):
                 try:
                     await layer.failed_to_begin(start, error)
                 except EnfiladeError as fault:

@@ -20,6 +20,7 @@ from enfilade.layers.layer import (
 )
 from enfilade.outcome import Outcome, Status
 from enfilade.store.masking import Masking, secrets_of
+from enfilade.store.start import RunStart
 from enfilade.telemetry import content, names
 from enfilade.telemetry.instruments import Instruments
 from enfilade.telemetry.place import Place, within
@@ -111,6 +112,21 @@ class Telemetry(Layer):
             attributes[names.OUTPUT] = content.texts("assistant", outcome.answer, run.masked)
         code, text = (None, "") if error is None else (error.code.value, error.message)
         self._end(run, attributes, outcome.status, code, text)
+
+    async def failed_to_begin(self, start: RunStart, error: EnfiladeError) -> None:
+        """A span, without length, of a run that failed before its strategy began: its plugin does not start, ..."""
+        known = {names.REQUEST_MODEL: start.model or None, names.CONVERSATION: start.conversation_id}
+        attributes = {
+            names.OPERATION: names.INVOKE_AGENT,
+            names.AGENT: start.strategy,
+            names.RUN: start.run_id,
+            names.STATUS: Status.FAILED.value,
+            **_known(known),
+        }
+        name = f"{names.INVOKE_AGENT} {start.strategy}"
+        begun = self._tracing.root(name, attributes, caller=start.trace, of=Place(start.run_id))
+        begun.end({}, error=error.code.value, text=content.cut(error.message) if self._content else "")
+        self._instruments.run_failed_to_begin(error.code.value)
 
     async def model_call(self, context: RunContext, request: ModelRequest, call_next: NextModelCall) -> ModelStream:
         """A span, and the duration and tokens of a model call."""

@@ -28,6 +28,7 @@ class RunStart:
         history: The earlier turns it was given; not kept, they stand in their own runs' records.
         secrets: Texts that must not stand in any record (`secrets_of`); they are masked wherever the run writes them,
             and not kept themselves.
+        trace: The caller's `traceparent` and `tracestate`; not kept.
     """
 
     run_id: str
@@ -44,3 +45,4 @@ class RunStart:
     files: tuple[File, ...] = ()
     history: tuple[PromptMessage, ...] = field(default=(), repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    trace: Mapping[str, str] = field(default_factory=dict, repr=False)

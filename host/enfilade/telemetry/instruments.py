@@ -64,6 +64,10 @@ class Instruments:
         self._runs.add(1, {**values, names.STATUS: status, **failed})
         self._agents.record(seconds, {**values, names.OPERATION: names.INVOKE_AGENT, **failed})
 
+    def run_failed_to_begin(self, error: str) -> None:
+        """A run failed before anything was known of it; its strategy may be any word, so it is not counted by that."""
+        self._runs.add(1, {names.STATUS: "failed", names.ERROR: error})
+
     def model_called(self, values: Values, seconds: float, tokens: Mapping[str, int | None], error: str | None) -> None:
         """A model call has ended; `tokens` has `input` and `output`, None where the provider did not say."""
         self._calls.record(seconds, values if error is None else {**values, names.ERROR: error})
