@@ -1,5 +1,6 @@
 """The ways of a host to bring plugins to life."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -8,6 +9,8 @@ from enfilade.candidate import Candidate, plugin_key
 from enfilade.config import Config
 from enfilade.errors import ConfigError, near_matches
 from enfilade.hookspecs import LauncherKind, Launching
+
+_log = logging.getLogger(__name__)
 
 
 class Launchers:
@@ -37,6 +40,7 @@ class Launchers:
                 place = f"[plugins.{candidate.plugin}] launcher"
                 raise ConfigError(f"{place}: there is no launcher {name!r}; {near_matches(name, self._kinds)}")
             self._made[name] = kind.make()
+        self._warn_of_misplaced(candidate)
         if candidate.sandboxing is None:
             candidate = replace(candidate, sandboxing=self._config.sandboxing(candidate.plugin))
         return self._made[name].guest(candidate)
@@ -45,6 +49,16 @@ class Launchers:
         """Gives back what they hold, after their guests were stopped."""
         while self._made:
             await self._made.popitem()[1].close()
+
+    def _warn_of_misplaced(self, candidate: Candidate) -> None:
+        """Tells of settings, perhaps of a sandbox, that stand under a strategy's name and so hold for nothing of it."""
+        for offer in candidate.offers:
+            if plugin_key(offer.name) in self._settings.keys() - {plugin_key(candidate.plugin)}:
+                _log.warning(
+                    "[plugins.%s] holds for a plugin of that name, not for the strategy: it is offered by %s, whose "
+                    "settings stand in [plugins.%s]",
+                    *(offer.name, candidate.plugin, candidate.plugin),
+                )
 
     def _name(self, candidate: Candidate) -> str:
         chosen = self._settings.get(plugin_key(candidate.plugin))
