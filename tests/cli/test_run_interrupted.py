@@ -33,6 +33,16 @@ async def waiter() -> str:
     return "late"
 """
 
+PROGRAM = """
+import subprocess
+
+
+def program() -> str:
+    '''Waits for a program, which has started another one and takes no notice of SIGTERM.'''
+    subprocess.run(["sh", "-c", "trap '' TERM; sleep 3600 & echo it waits >&2; while :; do sleep 3600; done"])
+    return "late"
+"""
+
 STUBBORN = """
 import signal
 import time
@@ -93,6 +103,17 @@ async def test_a_tool_is_given_up_also_one_that_sleeps_in_a_thread(
             done = await stopped(enfilade, running, number)
     assert done.outcome["status"] == "cancelled"
     assert done.outcome["rounds"][0]["calls"][0]["tool"] == tool
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_program_that_a_tool_has_started_ends_too(enfilade: Enfilade, number: signal.Signals) -> None:
+    enfilade.write("tools.py", PROGRAM)
+    async with ModelServer([call_turn("program")]) as server:
+        words = ("run", "q", "--json", "-t", "tools.py:program", *at(server.base_url))
+        async with enfilade.running(*words) as running:
+            await running.until(lambda: "it waits" in running.err)
+            done = await stopped(enfilade, running, number)
+    assert done.outcome["status"] == "cancelled"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Generic, NoReturn, Self, TypeVar
 
+from enfilade.cli.descendants import end_descendants
 from enfilade.cli.exit_code import SIGNALLED
 from enfilade.cli.signals import Interrupted, Signals
 
@@ -174,5 +175,6 @@ def leave(number: int, last_word: Callable[[], None]) -> NoReturn:
     try:
         last_word()
         sys.stderr.flush()
+        end_descendants()
     finally:
         os._exit(SIGNALLED + number)

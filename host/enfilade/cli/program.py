@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import click
 
+from enfilade.cli.descendants import end_descendants
 from enfilade.cli.exit_code import FAILED, SIGNALLED, USAGE
 from enfilade.cli.lazy import LazyGroup, call
 from enfilade.cli.screen import OutputError
@@ -74,6 +75,7 @@ def _exit_code(words: list[str]) -> int:
         _forget_output()
         return call("enfilade.cli.failure:show", OutputError(f"cannot write to standard output: {error.strerror}"))
     except Interrupted as interrupted:
+        end_descendants()
         return interrupted.exit_code
     except (KeyboardInterrupt, click.Abort):
         return SIGNALLED + 2
