@@ -36,12 +36,13 @@ VIOLENT = ("memory-bomb",)
 
 def candidate(name: str, sandboxing: Sandboxing) -> Candidate:
     """A plugin that offers the hostile strategy; its packages may come from folders, for users who see no others."""
+    libraries = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     folders = os.environ.get("HOSTILE_PATHS", str(ROOT)).split(os.pathsep)
     return Candidate(
         plugin=name,
         offers=(Offer("hostile", "tests.support.hostile_plugin.strategy:Hostile"),),
         paths=tuple(folders),
-        environment=NO_FORK_HANDLERS,
+        environment=NO_FORK_HANDLERS | libraries,
         sandboxing=sandboxing,
         start_timeout=60,
     )

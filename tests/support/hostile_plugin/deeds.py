@@ -45,7 +45,8 @@ def host_memory_by_call(target: Target) -> str:
     ours = (ctypes.c_size_t * 2)(ctypes.addressof(buffer), 64)
     theirs = (ctypes.c_size_t * 2)(4096, 64)
     number = _PROCESS_VM_READV[os.uname().machine]
-    got = _libc.syscall(number, int(target["host"]), ours, 1, theirs, 1, 0)
+    one = ctypes.c_long(1)
+    got = _libc.syscall(number, int(target["host"]), ours, one, theirs, one, ctypes.c_long(0))
     if got < 0 and ctypes.get_errno() != 14:  # EFAULT: the right was there, the address was not
         raise OSError(ctypes.get_errno(), "process_vm_readv")
     return "the host's memory"
