@@ -136,3 +136,17 @@ async def test_a_strategy_of_a_plugin_that_cannot_be_asked_is_refused_with_the_r
     assert done.code == 1
     assert "there is no strategy 'polite'; there are: chain-of-thought, function-calling\n" in done.err
     assert "- plugin 'near' at unix:/tmp/none.sock cannot be asked what it offers: " in done.err
+
+
+async def test_the_doctor_names_settings_that_do_nothing_and_providers_that_there_are_not(enfilade: Enfilade) -> None:
+    plugins = "[plugins.function-calling]\nstart_timeout = 3\n[plugins.Enfilade_COT]\nstart_timeout = 3\n"
+    enfilade.write("enfilade.toml", f'{plugins}[models.m]\nprovider = "opnai"\nbase_url = "http://127.0.0.1:1/v1"\n')
+    done = await enfilade("doctor")
+    assert done.code == 1
+    nothing = "there are settings and no such plugin, so they do nothing; did you mean 'enfilade-fc'"
+    assert f"note   plugin function-calling: {nothing}" in done.text
+    assert "plugin Enfilade_COT" not in done.text
+    assert (
+        "FAULT  model m: model 'm' has the provider 'opnai', of which there is none; did you mean 'openai'?"
+        in done.text
+    )

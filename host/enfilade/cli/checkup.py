@@ -14,7 +14,7 @@ from typing import Literal
 
 from importlib_metadata import distributions, metadata, requires
 
-from enfilade.candidate import Candidate
+from enfilade.candidate import Candidate, plugin_key
 from enfilade.cli.candidates import beside_the_host
 from enfilade.cli.exit_code import DONE, FAILED
 from enfilade.cli.json_line import json_text
@@ -22,10 +22,13 @@ from enfilade.cli.plugin_opening import open_plugins
 from enfilade.cli.screen import Screen
 from enfilade.config import Config, config_file, load_config
 from enfilade.discovery.managed import managed_candidates
+from enfilade.environments.entry import PluginEntry
 from enfilade.environments.installed import InstalledPlugins
+from enfilade.errors import near_matches
 from enfilade.extensions.loading import Extensions
 from enfilade.isolation.directory import make_directory, remove_directory
 from enfilade.isolation.sandbox.layers import layers
+from enfilade.models.gateway import ModelGateway
 from enfilade_sdk.errors import EnfiladeError
 
 Verdict = Literal["ok", "note", "fault"]
@@ -74,13 +77,16 @@ def _checks(screen: Screen) -> Iterator[Check]:
     config, check = _configuration()
     yield check
     yield from _keys(config)
-    yield _extensions()
+    extensions = _loaded_extensions()
+    yield from _providers(config, extensions)
+    yield _extensions(extensions)
     yield _directory()
     yield from _sandbox(config)
     candidates = beside_the_host(config)
     managed, check = _installed(config)
     yield check
     candidates += managed
+    yield from _idle_settings(config, candidates)
     yield _strategies(candidates)
     yield _guest(config, candidates, screen)
     yield from _silent(config, candidates, screen)
@@ -125,10 +131,22 @@ def _keys(config: Config) -> Iterator[Check]:
             yield Check(f"model {name}", "note", f"{' and '.join(unset)} not set in the environment")
 
 
-def _extensions() -> Check:
+def _loaded_extensions() -> Extensions:
     """Loads what packages add to the host; one that is broken is left out, and this is where that is told."""
     logging.getLogger("enfilade.extensions").setLevel(logging.ERROR)
-    extensions = Extensions.installed()
+    return Extensions.installed()
+
+
+def _providers(config: Config, extensions: Extensions) -> Iterator[Check]:
+    gateway = ModelGateway(config.models, config.default_model, extensions.offer.models)
+    for name in config.models:
+        try:
+            gateway.info(name)
+        except EnfiladeError as error:
+            yield Check(f"model {name}", "fault", error.message)
+
+
+def _extensions(extensions: Extensions) -> Check:
     if extensions.broken:
         return Check("extensions", "fault", "\n".join(map(str, extensions.broken)))
     return Check("extensions", "ok", ", ".join(extensions.loaded) or "none is installed")
@@ -171,6 +189,25 @@ def _installed(config: Config) -> tuple[list[Candidate], Check]:
     off = len(entries) - len(candidates)
     disabled = f", {off} of them disabled" if off else ""
     return candidates, Check(name, "ok", f"{len(entries)} in {installed.root}{disabled}")
+
+
+def _idle_settings(config: Config, candidates: Sequence[Candidate]) -> Iterator[Check]:
+    """Names the settings of plugins that there are not: misspelt, or of one that is not installed any more."""
+    plugins = {plugin_key(candidate.plugin) for candidate in candidates}
+    plugins |= {plugin_key(entry.name) for entry in _entries()}
+    by_strategy = {offer.name: candidate.plugin for candidate in candidates for offer in candidate.offers}
+    for name, settings in config.plugins.items():
+        if plugin_key(name) in plugins or not settings.enabled:
+            continue
+        near = near_matches(by_strategy.get(name, name), plugins)
+        yield Check(f"plugin {name}", "note", f"there are settings and no such plugin, so they do nothing; {near}")
+
+
+def _entries() -> Sequence[PluginEntry]:
+    try:
+        return InstalledPlugins().entries()
+    except EnfiladeError:  # told already
+        return ()
 
 
 def _strategies(candidates: Sequence[Candidate]) -> Check:
