@@ -301,7 +301,7 @@ class Lineup:
         """Starts those anew whose files have changed; begins to look by itself when there is one that may."""
         reloading = [member for member in self.members if member.reloads]
         for member in reloading:
-            if member.used and member not in self._replacing and member.changed():
+            if member not in self._replacing and member.changed() and member.used:
                 _log.info("files of plugin %r have changed; it is started anew", member.candidate.plugin)
                 self._succeed(member, member.candidate)
         if reloading and self._looking is None:

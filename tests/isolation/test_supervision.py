@@ -13,6 +13,7 @@ import pytest_asyncio
 
 from enfilade.candidate import Candidate
 from enfilade.errors import LaunchError
+from enfilade.isolation import pool
 from enfilade.isolation.backoff import CrashPolicy
 from enfilade.isolation.guest import StartedGuest
 from enfilade.isolation.launcher import Launcher
@@ -41,6 +42,12 @@ async def launcher() -> AsyncIterator[Launcher]:
         launcher = Launcher(StopTimes(shutdown=0.3, stdin=0.3, terminate=0.5), QUICK)
         yield launcher
         await launcher.close()
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine may be so busy that a process takes longer to start than runs commonly wait for one."""
+    monkeypatch.setattr(pool, "PATIENCE", 60.0)
 
 
 def cared(*strategies: str, **care: Any) -> Candidate:
@@ -95,7 +102,8 @@ async def test_a_crash_is_told_and_the_next_run_waits_for_the_new_process(launch
         await heard.until_state(State.BACKING_OFF)
         (second,) = await texts(guest, "Works")
         assert first != second
-        assert heard.states[2:] == [State.CRASHED, State.BACKING_OFF, State.STARTING, State.READY]
+        told = [state for state in heard.states[2:] if state is not State.STOPPED]  # which is what a late run finds
+        assert told == [State.CRASHED, State.BACKING_OFF, State.STARTING, State.READY]
         assert heard.last(State.CRASHED).reason.startswith("signal 9 (SIGKILL")
         assert heard.last(State.CRASHED).pid == int(first)
 
@@ -185,17 +193,16 @@ async def test_a_process_that_had_to_be_stopped_over_a_cancelled_run_has_not_cra
 
 async def test_a_stopped_process_is_unresponsive_and_not_dead(launcher: Launcher) -> None:
     """SIGSTOP: a missed beat kills nothing; a run on it goes on when the process does."""
-    async with watched(launcher, cared("Works", heartbeat=0.3)) as (guest, heard):
+    async with watched(launcher, cared("Works", heartbeat=0.5)) as (guest, heard):
         (pid,) = await texts(guest, "Works")
         os.kill(int(pid), signal.SIGSTOP)
-        await heard.until_state(State.UNRESPONSIVE)
-        assert guest.status().state is State.UNRESPONSIVE
+        await heard.until(lambda: guest.status().state is State.UNRESPONSIVE)
         waiting = asyncio.ensure_future(texts(guest, "Works"))
-        await asyncio.sleep(0.7)  # some more beats are missed
+        await asyncio.sleep(1.2)  # some more beats are missed
         assert not waiting.done()
         os.kill(int(pid), signal.SIGCONT)
         assert await asyncio.wait_for(waiting, BOUND) == [pid]
-        await heard.until_state(State.READY, 2)
+        await heard.until(lambda: guest.status().state is State.READY)
     assert State.CRASHED not in heard.states
 
 
@@ -211,11 +218,11 @@ async def test_a_run_on_a_stopped_process_that_is_given_up_costs_the_process(lau
         assert int(other) != pid
 
 
-async def test_other_processes_take_the_runs_of_one_that_does_not_answer(launcher: Launcher) -> None:
-    async with watched(launcher, cared("Works", workers=2, heartbeat=0.3)) as (guest, heard):
+async def test_other_processes_take_the_runs_of_one_that_does_not_answer(launcher: Launcher, patient: None) -> None:
+    async with watched(launcher, cared("Works", workers=2, heartbeat=1.5)) as (guest, heard):
         (stopped,) = await texts(guest, "Works")
         os.kill(int(stopped), signal.SIGSTOP)
-        await heard.until_state(State.UNRESPONSIVE)
+        await heard.until(lambda: guest.status().state is State.UNRESPONSIVE)
         answers = {await asyncio.wait_for(one(guest), BOUND) for _ in range(3)}
         assert len(answers) == 1
         assert stopped not in answers
@@ -238,7 +245,9 @@ async def test_an_idle_process_is_stopped_and_the_next_run_starts_another(launch
         assert await one(guest) != busy
 
 
-async def test_runs_at_once_get_processes_of_their_own_as_far_as_there_may_be_some(launcher: Launcher) -> None:
+async def test_runs_at_once_get_processes_of_their_own_as_far_as_there_may_be_some(
+    launcher: Launcher, patient: None
+) -> None:
     async with started(launcher, cared("Waits", workers=3)) as guest, waiting_runs(guest, 6) as pids:
         assert sorted(pids.count(pid) for pid in set(pids)) == [2, 2, 2]
         assert sorted(process.runs for process in guest.status().processes) == [2, 2, 2]

@@ -14,7 +14,9 @@ from enfilade.agent import AgentConfig
 from enfilade.candidate import Candidate
 from enfilade.config import Config
 from enfilade.host import Host
+from enfilade.running.asking import restart
 from enfilade.running.folder import living_hosts
+from enfilade.running.places import hosts_folder
 from tests.support.enfilade_command import Enfilade
 from tests.support.faulty_guest import offering
 from tests.support.leftovers import alive, gone, nothing_left
@@ -118,8 +120,10 @@ async def test_a_plugin_that_crashed_too_often_runs_again_when_it_is_asked_for(e
     refused = await host.ask(WORKS, "x")
     assert refused.error is not None
     assert "`enfilade plugins restart harm` starts it again" in refused.error.message
-    done = await enfilade("plugins", "restart", "harm")
-    assert done.code == 0, done.err
+    healthy = await asyncio.to_thread(restart, hosts_folder(), "harm", lambda shown: shown["state"] == "ready")
+    assert healthy == []  # nobody is asked where it runs, as `plugins enable` does
+    disabled = await asyncio.to_thread(restart, hosts_folder(), "harm", lambda shown: shown["state"] == "disabled")
+    assert [result["result"] for told in disabled for result in told.results] == ["restarted"]
     assert (await answer(host)).isdigit()
     logs = (await enfilade("plugins", "logs", "harm")).text
     for part in (" last words\n", " [crashed]: signal 9 (SIGKILL", " [backing_off]: ", " [disabled]: "):
