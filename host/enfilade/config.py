@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from enfilade.candidate import Isolation, plugin_key
 from enfilade.errors import ConfigError
@@ -220,6 +220,15 @@ class Config(_Section):
     prices: dict[str, Price] = Field(default_factory=dict)
     telemetry: TelemetrySettings | None = None
     log_format: Literal["text", "json"] = "text"
+
+    @field_validator("plugins")
+    @classmethod
+    def _each_once(cls, value: dict[str, PluginSettings]) -> dict[str, PluginSettings]:
+        known: dict[str, str] = {}
+        for name in value:
+            if (first := known.setdefault(plugin_key(name), name)) != name:
+                raise ValueError(f"{first!r} and {name!r} are one plugin; put the settings of both under one name")
+        return value
 
     def sandboxing(self, plugin: str) -> Sandboxing:
         """How a plugin's process is confined, by its name however it is written."""

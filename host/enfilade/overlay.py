@@ -1,8 +1,9 @@
 """Settings that environment variables put over those of a file."""
 
 import logging
+import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -15,6 +16,7 @@ PREFIX = "ENFILADE_"
 OWN_VARIABLES = frozenset(
     {
         "ENFILADE_CONFIG",
+        "ENFILADE_DATA_DIR",
         "ENFILADE_PLUGINS_DIR",
         "ENFILADE_RUNTIME_DIR",
         "ENFILADE_LOAD_PLUGINS",
@@ -55,12 +57,24 @@ def overlay(values: dict[str, Any], variables: Mapping[str, str], settings: Coll
         if place[0] not in settings:
             _warn_of(name, settings)
             continue
-        _table(values, place[:-1], name)[place[-1]] = _toml_value(text)
-        sources[place] = name
+        *path, last = _as_written(values, place)
+        _table(values, path, name)[last] = _toml_value(text)
+        sources[(*path, last)] = name
     return sources
 
 
-def _table(values: dict[str, Any], path: tuple[str, ...], name: str) -> dict[str, Any]:
+def _as_written(values: Any, place: Sequence[str]) -> list[str]:
+    """The place with the file's own names of tables: a variable's name has no `-`, no `.` and no case."""
+    written = []
+    for part in place:
+        inner = values if isinstance(values, dict) else {}
+        key = next((key for key in inner if re.sub("[-.]", "_", key).lower() == part), part)
+        written.append(part if part in inner else key)
+        values = inner.get(written[-1])
+    return written
+
+
+def _table(values: dict[str, Any], path: Sequence[str], name: str) -> dict[str, Any]:
     for part in path:
         inner = values.setdefault(part, {})
         if not isinstance(inner, dict):

@@ -134,3 +134,27 @@ def test_a_misspelt_variable_is_told_and_those_of_others_are_left_alone(
         "ENFILADE_LIMIT__RUN_SECONDS is no setting and is not looked at; did you mean ENFILADE_LIMITS__RUN_SECONDS?",
         "ENFILADE_DEFALT_MODEL is no setting and is not looked at; did you mean ENFILADE_DEFAULT_MODEL?",
     ]
+
+
+def test_a_variable_reaches_a_table_whose_name_no_variable_can_have(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, '[plugins.Tide-Table]\nsandbox = "strict"\n[models."GPT-5.1"]\nname = "big"\n[models.gpt_5_1]\n'
+    )
+    variables = {"ENFILADE_PLUGINS__TIDE_TABLE__WORKERS": "2", "ENFILADE_MODELS__GPT_5_1__TIMEOUT": "9"}
+    config = load_config(path, variables)
+    assert {name: (chosen.sandbox, chosen.workers) for name, chosen in config.plugins.items()} == {
+        "Tide-Table": ("strict", 2)
+    }
+    assert (config.models["GPT-5.1"].timeout, config.models["gpt_5_1"].timeout) == (120, 9)  # the very name wins
+
+
+def test_a_fault_of_a_variable_is_told_where_the_file_has_the_table(tmp_path: Path) -> None:
+    path = write(tmp_path, "[plugins.tide-table]\nqueue = 1\n")
+    with pytest.raises(ConfigError, match=r"plugins\.tide-table\.workers \(ENFILADE_PLUGINS__TIDE_TABLE__WORKERS\)"):
+        load_config(path, {"ENFILADE_PLUGINS__TIDE_TABLE__WORKERS": "none"})
+
+
+def test_a_plugin_is_not_set_up_under_two_spellings_of_its_name(tmp_path: Path) -> None:
+    path = write(tmp_path, '[plugins.tide-table]\nsandbox = "strict"\n[plugins.Tide_Table]\nworkers = 2\n')
+    with pytest.raises(ConfigError, match="'tide-table' and 'Tide_Table' are one plugin"):
+        load_config(path, {})
