@@ -48,7 +48,7 @@ from enfilade.storage import MemoryStorage, Storage
 from enfilade.store.start import RunStart
 from enfilade.stream import GuardedStream
 from enfilade.telemetry.pipeline import Pipeline
-from enfilade.telemetry.place import here, valid_traceparent
+from enfilade.telemetry.place import InPlace, Life, Place, here, valid_traceparent, within
 from enfilade.toolboxes import Toolboxes
 from enfilade.tools.engine import ToolEngine
 from enfilade.tools.report import LoadReport
@@ -128,6 +128,7 @@ class Host:
         self._prices = Prices(self.config.prices)
         wanted = self.config.telemetry if layers is None else None
         self._pipeline = Pipeline(wanted) if wanted is not None and wanted.enabled else None
+        self._marks = self.config.log_format == "json"
         self._chain = self._chained(layers)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sweeping: asyncio.Future[None] | None = None
@@ -286,7 +287,10 @@ class Host:
 
     async def _messages(self, asked: _Asked) -> AsyncGenerator[ToolInvokeMessage, None]:
         source = self._resolved_and_invoked(asked)
-        guard = GuardedStream(source, self.config.limits, self._seconds_of(asked.question), asked.layers.interruption)
+        life = Life()
+        marked = within(InPlace(Place(asked.run_id, life=life)), lambda: source) if self._marks else source
+        seconds = self._seconds_of(asked.question)
+        guard = GuardedStream(marked, self.config.limits, seconds, asked.layers.interruption)
         try:
             async with aclosing(guard.messages()) as guarded:
                 async for message in guarded:
@@ -294,6 +298,8 @@ class Host:
         except EnfiladeError as error:
             await asked.layers.failed_to_begin(self._start_of(asked.run_id, asked.agent, asked.question), error)
             raise
+        finally:
+            life.over = True
 
     async def _resolved_and_invoked(self, asked: _Asked) -> AsyncGenerator[ToolInvokeMessage, None]:
         deadline = asyncio.get_running_loop().time() + self._seconds_of(asked.question)
@@ -435,7 +441,7 @@ class Host:
         if layers is None:
             kinds = LayerKinds(self.extensions.offer.layers.values())
             layers = kinds.build(layers_of(self.config), self._supplies())
-        marks = [Marks()] if self.config.log_format == "json" else []
+        marks = [Marks()] if self._marks else []
         events = self.extensions.run_events()
         return Chain([*marks, *([] if events is None else [events]), *layers])
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from enfilade.briefing import Question
 from enfilade.telemetry.log_lines import JsonLines, RunMark
 from enfilade.telemetry.place import here
+from enfilade_sdk.messages import MessageType
 from tests.layers.scenario import Isolation, hosted, told
 from tests.support.collector import Collector
 from tests.support.model_turns import text_turn
@@ -69,6 +71,36 @@ async def test_every_record_of_a_run_says_which_run_it_is(isolation: Isolation, 
         for message in (f"looked at l{number}", f"counted c{number}"):
             assert (said[message]["run_id"], said[message]["plugin"]) == (outcome.run_id, "trial")
     assert said["looked at l1"].keys() == {"time", "level", "logger", "message", "run_id", "plugin"}
+
+
+async def test_records_of_what_comes_before_the_strategy_say_so_too(lines: Lines) -> None:
+    async with hosted(None, isolation="process", config={"log_format": "json"}) as host:
+        first = await host.ask(told({"say": "x"}), "?")
+        await host.ask(told({"say": "y"}), "?")
+    starting = [line for line in lines.all if line["message"].startswith("plugin 'trial' is starting")]
+    assert [line["run_id"] for line in starting] == [first.run_id]
+    ends = [line for line in lines.all if "is stopped" in line["message"] or "is draining" in line["message"]]
+    assert ends
+    assert all("run_id" not in line for line in ends)
+
+
+async def test_a_run_that_nobody_reads_is_let_go_when_its_time_is_used_up() -> None:
+    freed = asyncio.Event()
+
+    async def hold() -> str:
+        """Holds on."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            freed.set()
+        return "never"
+
+    async with hosted(None, tools=[hold], config={"log_format": "json"}) as host:
+        run = host.run(told({"say": "x"}, ["hold", {}], tools=[hold]), Question("?", seconds=0.5))
+        assert (await anext(aiter(run))).type is MessageType.TEXT
+        async with asyncio.timeout(30):
+            await freed.wait()  # nobody reads meanwhile
+        await run.aclose()
 
 
 async def test_with_telemetry_records_have_the_trace_too(lines: Lines) -> None:

@@ -97,22 +97,25 @@ async def within(scope: Scope, opened: Callable[[], AsyncGenerator[T, None]]) ->
 
     Args:
         scope: What is so during a step.
-        opened: Opens the stream; it is called within the scope too.
+        opened: Opens the stream; it is called within the scope too. The stream is closed with this one.
     """
     token = scope.enter()
     try:
         stream = opened()
     finally:
         scope.leave(token)
-    while True:
-        token = scope.enter()
-        try:
-            item = await anext(stream)
-        except StopAsyncIteration:
-            return
-        finally:
-            scope.leave(token)
-        yield item
+    try:
+        while True:
+            token = scope.enter()
+            try:
+                item = await anext(stream)
+            except StopAsyncIteration:
+                return
+            finally:
+                scope.leave(token)
+            yield item
+    finally:
+        await stream.aclose()
 
 
 def valid_traceparent(text: str) -> str:
