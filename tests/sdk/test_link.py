@@ -200,6 +200,16 @@ async def test_a_peer_that_sends_over_the_window_is_cut_off() -> None:
         assert other.why.lost
 
 
+async def test_frames_without_a_byte_are_not_kept_for_a_reader_that_does_not_come() -> None:
+    async with two_ends() as (one, other):
+        for _ in range(1000):
+            one.link.send(Kind.DATA, 1)
+        one.link.send(Kind.END, 1)
+        await other.until(lambda: len(other.blocks) > 1000)
+        assert other.stream.done
+        assert await other.stream.read() is None
+
+
 async def test_a_block_over_the_limit_is_refused_before_it_is_read() -> None:
     async with two_ends() as (one, other):
         one.link.send(Kind.DATA, 1, b"x" * (LIMIT + 1))

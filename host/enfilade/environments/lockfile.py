@@ -35,7 +35,7 @@ class LockFile:
         except FileNotFoundError:
             return {}
         except (OSError, UnicodeDecodeError) as error:
-            raise InstallError(Reason.LOCK_FILE, f"cannot read {path}: {error}") from None
+            raise InstallError(Reason.LOCK_FILE, f"cannot read {path}: {error.strerror}") from None
         try:
             values = json.loads(text)
             form = values["format"]

@@ -288,7 +288,7 @@ class LinkStream(Generic[Received]):
         if self._unread >= WINDOW:
             raise StreamBrokenError(f"more than {WINDOW} bytes", rule="a stream sends within its window", lost=True)
         self._unread += len(payload)
-        if self._over is None:
+        if self._over is None and payload:  # an empty frame says nothing, and no window bounds how many come
             self._frames.append(payload)
             _wake(self._reader)
 

@@ -8,7 +8,6 @@ from enfilade.tools.json_value import NotJsonError, clean_text, compact_json
 JsonObject = dict[str, Any]
 
 METHOD_NOT_FOUND = -32601
-UNSUPPORTED_VERSION = -32022
 
 _VERSION = "2.0"
 
