@@ -91,7 +91,7 @@ def test_what_a_later_host_added_is_left_out_and_a_later_form_is_refused(lock: L
 
 def test_a_file_that_is_not_text_is_an_error(lock: LockFile, tmp_path: Path) -> None:
     (tmp_path / "plugins.lock").write_bytes(b"\xff\xfe")
-    with pytest.raises(InstallError, match=r"cannot read .*plugins.lock"):
+    with pytest.raises(InstallError, match=r"plugins.lock is damaged .*restore it from a backup"):
         lock.read()
 
 
@@ -131,3 +131,9 @@ def test_processes_that_change_the_file_at_once_lose_nothing(tmp_path: Path) -> 
         process.join(30)
     assert [process.exitcode for process in processes] == [0, 0]
     assert len(LockFile(Folders(tmp_path)).read()) == 40
+
+
+def test_a_file_that_cannot_be_read_is_an_error_in_words(lock: LockFile, tmp_path: Path) -> None:
+    (tmp_path / "plugins.lock").mkdir()
+    with pytest.raises(InstallError, match=r"cannot read .*plugins\.lock: Is a directory$"):
+        lock.read()

@@ -31,13 +31,13 @@ class LockFile:
         """
         path = self._folders.lock_file
         try:
-            text = path.read_text(encoding="utf-8")
+            data = path.read_bytes()
         except FileNotFoundError:
             return {}
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
             raise InstallError(Reason.LOCK_FILE, f"cannot read {path}: {error.strerror}") from None
         try:
-            values = json.loads(text)
+            values = json.loads(data)
             form = values["format"]
             if form == FORMAT:
                 entries = [PluginEntry.from_json(v, self._folders.environments) for v in values["plugins"]]
