@@ -9,6 +9,7 @@ from pathlib import Path
 from enfilade.candidate import Candidate, Offer
 from enfilade.isolation.guest import Guest
 from enfilade.isolation.launcher import Launcher
+from enfilade.sandboxing import Sandboxing
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import Invocation
 from enfilade_sdk.testing import ScriptedHatch, ScriptedModel, ScriptedTools
@@ -24,12 +25,15 @@ class NoHatch(ScriptedHatch):
 
 
 @asynccontextmanager
-async def started_guest() -> AsyncIterator[Guest]:
-    """A guest with the strategies of the benchmarks, ready."""
+async def started_guest(sandboxing: Sandboxing | None = None) -> AsyncIterator[Guest]:
+    """A guest with the strategies of the benchmarks, ready; confined as plugins are by default, or as is said."""
     launcher = Launcher()
     names = {"one-message": "OneMessage", "flood": "Flood", "forward": "Forward"}
     offers = tuple(Offer(name, f"benchmarks.strategies:{target}") for name, target in names.items())
-    guest = launcher.guest(Candidate(plugin="benchmarks", offers=offers, paths=(str(ROOT),), python=sys.executable))
+    candidate = Candidate(
+        plugin="benchmarks", offers=offers, paths=(str(ROOT),), python=sys.executable, sandboxing=sandboxing
+    )
+    guest = launcher.guest(candidate)
     try:
         await guest.describe()
         yield guest

@@ -61,9 +61,10 @@ def package_places(python: str) -> Iterator[str]:
     """Where the packages of an interpreter's environment lie that were installed as editable: `.pth` files say it."""
     for prefix in _prefixes(python):
         for folder in Path(prefix, "lib").glob("python3*/*-packages"):
-            lines = list(_pth_folders(folder))
+            names = os.listdir(folder)  # noqa: PTH208 - names are enough, and they are hundreds
+            lines = [line for name in names if name.endswith(".pth") for line in _pth_folders(folder / name)]
             yield from lines
-            for project in _editable_projects(folder):
+            for project in _editable_projects(folder, names):
                 if not any(line == project or line.startswith(project + os.sep) for line in lines):
                     yield project
 
@@ -74,23 +75,24 @@ def _prefixes(python: str) -> Iterable[str]:
     return dict.fromkeys(path.rstrip("/") for path in (*paths, *own))
 
 
-def _pth_folders(packages: Path) -> Iterator[str]:
-    for file in sorted(packages.glob("*.pth")):
-        for line in _text(file).splitlines():
-            if line and not line.startswith(("#", "import ", "import\t")):
-                path = packages / line.strip()
-                if path.is_dir():
-                    yield str(path)
+def _pth_folders(file: Path) -> Iterator[str]:
+    for line in _text(file).splitlines():
+        if line and not line.startswith(("#", "import ", "import\t")):
+            path = file.parent / line.strip()
+            if path.is_dir():
+                yield str(path)
 
 
-def _editable_projects(packages: Path) -> Iterator[str]:
-    for file in packages.glob("*.dist-info/direct_url.json"):
-        try:
-            told = json.loads(_text(file))
-            if told.get("dir_info", {}).get("editable") is True:
-                yield unquote(urlparse(told["url"]).path)
-        except (ValueError, KeyError, AttributeError):
-            continue
+def _editable_projects(packages: Path, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        file = f"{packages}/{name}/direct_url.json"
+        if name.endswith(".dist-info") and os.path.exists(file):  # noqa: PTH110 - they are hundreds
+            try:
+                told = json.loads(_text(Path(file)))
+                if told.get("dir_info", {}).get("editable") is True:
+                    yield unquote(urlparse(told["url"]).path)
+            except (ValueError, KeyError, AttributeError):
+                continue
 
 
 def _text(file: Path) -> str:
