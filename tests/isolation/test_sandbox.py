@@ -234,3 +234,31 @@ async def test_a_plugin_starts_processes_where_it_may_and_threads_always(
     asked = replace(sandboxing, subprocess=allowed)
     async with started(launcher, strategy(tmp_path, body, sandboxing=asked)) as guest:
         assert await texts(guest, "act") == ["hi\n" if allowed else "1 Operation not permitted"]
+
+
+@BOTH
+async def test_a_run_that_fails_for_want_of_a_right_is_told_which_settings_give_it(
+    launcher: Launcher, sandboxing: Sandboxing, tmp_path: Path
+) -> None:
+    candidate = strategy(tmp_path, "socket.create_connection(('127.0.0.1', 9))\nyield ''", sandboxing=sandboxing)
+    async with started(launcher, candidate) as guest:
+        with pytest.raises(EnfiladeError) as caught:
+            await texts(guest, "act")
+    assert (
+        caught.value.message
+        == str(caught.value)
+        == (
+            "the strategy failed with PermissionError: [Errno 1] Operation not permitted (its sandbox "
+            f"{sandboxing.profile!r} may have refused that; `network`, `readable` and `subprocess` in [plugins.acting] open "
+            "it, see docs/isolation.md)"
+        )
+    )
+
+
+async def test_without_a_sandbox_nothing_is_blamed_on_one(launcher: Launcher, tmp_path: Path) -> None:
+    body = "raise PermissionError(1, 'Operation not permitted')\nyield ''"
+    candidate = strategy(tmp_path, body, sandboxing=UNCONFINED)
+    async with started(launcher, candidate) as guest:
+        with pytest.raises(EnfiladeError) as caught:
+            await texts(guest, "act")
+    assert caught.value.message.endswith("Operation not permitted")

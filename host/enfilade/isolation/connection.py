@@ -124,6 +124,8 @@ class Connection:
         try:
             async for message in messages:
                 yield message
+        except EnfiladeError as error:
+            raise self._hinted(error) from error.__cause__
         finally:
             self._runs -= 1
             if not self._runs:
@@ -155,6 +157,14 @@ class Connection:
         self._tails.add(task)
         task.add_done_callback(self._tails.discard)
         await asyncio.shield(task)
+
+    def _hinted(self, error: EnfiladeError) -> EnfiladeError:
+        """The error itself; with a word about the sandbox where that may be the cause."""
+        hint = self.process.confined.hint(error.message, self.plugin) if self.process is not None else ""
+        if hint and hint not in error.message:
+            error.message += hint
+            error.args = (error.message,)
+        return error
 
     async def explain(self, broken: StreamBrokenError) -> EnfiladeError:
         """The error for a stream that broke off: how the process ended, or what its server did."""

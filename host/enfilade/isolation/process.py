@@ -130,7 +130,8 @@ class GuestProcess:
 
     def last_words(self) -> str:
         """How it ended and what it printed last."""
-        return f"{in_words(self.exit_code)}{self.output.text()}"
+        said = self.output.text()
+        return f"{in_words(self.exit_code)}{said}{self.confined.hint(said, self.spec.plugin)}"
 
     async def greet(self) -> None:
         """Writes the launch line and waits for the handshake.

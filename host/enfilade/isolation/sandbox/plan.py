@@ -17,6 +17,9 @@ from enfilade.isolation.sandbox.shield import shield_host
 from enfilade.isolation.sandbox.steps import Ground, readable_places, steps
 from enfilade.sandboxing import Profile, Sandboxing
 
+REFUSALS = ("Operation not permitted", "Permission denied", "Read-only file system")
+"""What the layers' refusals are called by the C library."""
+
 
 @dataclass(frozen=True, slots=True)
 class Confined:
@@ -31,6 +34,15 @@ class Confined:
     profile: Profile = "none"
     active: tuple[str, ...] = ()
     missing: Mapping[str, str] = field(default_factory=dict)
+
+    def hint(self, text: str, plugin: str) -> str:
+        """What to say after an error that the sandbox may be the cause of; empty after others."""
+        if not self.active or not any(mark in text for mark in REFUSALS):
+            return ""
+        return (
+            f" (its sandbox {self.profile!r} may have refused that; `network`, `readable` and `subprocess` in "
+            f"[plugins.{plugin}] open it, see docs/isolation.md)"
+        )
 
     def __str__(self) -> str:
         layers = ", ".join(self.active) or "no layer"
