@@ -244,14 +244,11 @@ async def test_a_run_that_fails_for_want_of_a_right_is_told_which_settings_give_
     async with started(launcher, candidate) as guest:
         with pytest.raises(EnfiladeError) as caught:
             await texts(guest, "act")
-    assert (
-        caught.value.message
-        == str(caught.value)
-        == (
-            "the strategy failed with PermissionError: [Errno 1] Operation not permitted (its sandbox "
-            f"{sandboxing.profile!r} may have refused that; `network`, `readable` and `subprocess` in [plugins.acting] open "
-            "it, see docs/isolation.md)"
-        )
+    assert str(caught.value) == caught.value.message
+    assert caught.value.message == (
+        "the strategy failed with PermissionError: [Errno 1] Operation not permitted (its sandbox "
+        f"{sandboxing.profile!r} may have refused that; `network`, `readable` and `subprocess` in [plugins.acting] "
+        "open it, see docs/isolation.md)"
     )
 
 
