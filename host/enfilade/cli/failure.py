@@ -5,7 +5,7 @@ from dataclasses import replace
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from enfilade.cli.exit_code import FAILED, USAGE
-from enfilade.cli.json_line import json_line
+from enfilade.cli.json_line import json_line, json_text
 from enfilade.cli.screen import RED, Screen
 from enfilade.cli.usage import CommandLineError
 from enfilade.outcome import Outcome, Status
@@ -24,10 +24,23 @@ def exit_code_of(error: EnfiladeError) -> int:
     return USAGE if isinstance(error, CommandLineError) else FAILED
 
 
-def show(error: EnfiladeError) -> int:
-    """Writes a failure to standard error; gives the exit code."""
-    Screen.claim().error(failure_text(error), RED)
+def failure_json(error: EnfiladeError) -> str:
+    """Lines of JSON about a failure; `details.reason` is for programs."""
+    form = {"code": error.code.value, "message": error.message, "details": error.details}
+    return json_text({"error": form}, indent=2) + "\n"
+
+
+def tell(screen: Screen, error: EnfiladeError, *, as_json: bool = False) -> int:
+    """Writes a failure to standard error, and as JSON to standard output where that is asked for; gives the code."""
+    screen.error(failure_text(error), RED)
+    if as_json:
+        screen.say(failure_json(error))
     return exit_code_of(error)
+
+
+def show(error: EnfiladeError) -> int:
+    """Writes the failure of a command that has no screen yet; gives the exit code."""
+    return tell(Screen.claim(), error)
 
 
 def failed(error: EnfiladeError) -> Outcome:

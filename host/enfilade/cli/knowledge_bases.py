@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Self
 
 from enfilade.cli.exit_code import FAILED
-from enfilade.cli.failure import exit_code_of, failure_text
-from enfilade.cli.plugin_entry import failure_json
-from enfilade.cli.screen import RED, ReaderGoneError, Screen
+from enfilade.cli.failure import tell
+from enfilade.cli.screen import ReaderGoneError, Screen
 from enfilade.config import Config, load_config
 from enfilade.tools.knowledge.index import Index
 from enfilade.tools.knowledge.place import file_of, files, not_found
@@ -77,9 +76,6 @@ def told(work: Callable[[Screen], int], *, as_json: bool) -> int:
     try:
         return work(screen)
     except EnfiladeError as error:
-        screen.error(failure_text(error), RED)
-        if as_json:
-            screen.say(failure_json(error))
-        return exit_code_of(error)
+        return tell(screen, error, as_json=as_json)
     except ReaderGoneError:
         return FAILED

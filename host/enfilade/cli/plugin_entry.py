@@ -1,10 +1,9 @@
-"""An installed plugin, and what kept one from being installed, as the command tells them."""
+"""An installed plugin as the command tells of it."""
 
 from typing import Any
 
 from enfilade.cli.json_line import json_text
 from enfilade.environments.entry import PluginEntry
-from enfilade_sdk.errors import EnfiladeError
 
 
 def entry_form(entry: PluginEntry) -> dict[str, Any]:
@@ -29,12 +28,6 @@ def entry_form(entry: PluginEntry) -> dict[str, Any]:
 def entry_json(entry: PluginEntry) -> str:
     """Lines of JSON about a plugin."""
     return json_text(entry_form(entry), indent=2) + "\n"
-
-
-def failure_json(error: EnfiladeError) -> str:
-    """Lines of JSON about a failure; `details.reason` is for programs."""
-    form = {"code": error.code.value, "message": error.message, "details": error.details}
-    return json_text({"error": form}, indent=2) + "\n"
 
 
 def strategies_text(entry: PluginEntry) -> str:

@@ -8,13 +8,13 @@ from typing import Any
 from enfilade.candidate import Candidate
 from enfilade.cli.candidates import discovered
 from enfilade.cli.exit_code import DONE, USAGE
-from enfilade.cli.failure import exit_code_of, failure_text
+from enfilade.cli.failure import tell
 from enfilade.cli.install_options import InstallOptions
 from enfilade.cli.install_progress import InstallProgress
 from enfilade.cli.logs import show_logs
 from enfilade.cli.loop_thread import LoopThread
-from enfilade.cli.plugin_entry import entry_json, failure_json, strategies_text
-from enfilade.cli.screen import RED, YELLOW, Screen
+from enfilade.cli.plugin_entry import entry_json, strategies_text
+from enfilade.cli.screen import YELLOW, Screen
 from enfilade.cli.signals import Interrupted, Signals
 from enfilade.cli.usage import CommandLineError
 from enfilade.config import Config, load_config
@@ -94,10 +94,8 @@ def _done(work: _Work, options: InstallOptions) -> int:
             screen.note("interrupted; nothing was changed")
         raise
     except EnfiladeError as error:
-        screen.error(failure_text(error), RED)
-        if options.as_json:
-            screen.say(failure_json(error))
-        return USAGE if isinstance(error, SpecError) else exit_code_of(error)
+        code = tell(screen, error, as_json=options.as_json)
+        return USAGE if isinstance(error, SpecError) else code
     screen.say(entry_json(entry) if options.as_json else f"{told}, with the {strategies_text(entry)}\n")
     if entry.enabled:
         _warn_of_rivals(entry, config, screen)

@@ -9,6 +9,7 @@ import click
 from enfilade.candidate import Candidate
 from enfilade.cli.candidates import beside_the_host
 from enfilade.cli.exit_code import DONE, FAILED
+from enfilade.cli.failure import failure_text
 from enfilade.cli.listing import print_json, print_table
 from enfilade.cli.visible import in_one_line
 from enfilade.config import Config, load_config
@@ -36,7 +37,7 @@ def show(as_json: bool) -> int:
     for name, plugins in _conflicts(rows).items():
         click.echo(f"warning: {name} is offered by {' and '.join(plugins)}; disable all but one", err=True)
     if fault:
-        click.echo(f"error: {fault}", err=True)
+        click.echo(fault, err=True)
     return FAILED if fault else DONE
 
 
@@ -45,7 +46,7 @@ def _installed(config: Config) -> tuple[list[dict[str, Any]], str]:
     try:
         entries = InstalledPlugins().entries()
     except InstallError as error:
-        return [], error.message
+        return [], failure_text(error)
     enabled = {candidate.plugin for candidate in managed_candidates(config.plugins, entries)}
     return [row for entry in entries for row in _entry_rows(entry, enabled=entry.name in enabled)], ""
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from enfilade.cli.exit_code import DONE
-from enfilade.cli.failure import exit_code_of, failure_text
-from enfilade.cli.plugin_entry import entry_json, failure_json
-from enfilade.cli.screen import RED, Screen
+from enfilade.cli.failure import tell
+from enfilade.cli.plugin_entry import entry_json
+from enfilade.cli.screen import Screen
 from enfilade.environments.entry import PluginEntry
 from enfilade.environments.installed import InstalledPlugins
 from enfilade.running.asking import restart
@@ -38,10 +38,7 @@ def _changed(
     try:
         entry = change(name)
     except EnfiladeError as error:
-        screen.error(failure_text(error), RED)
-        if as_json:
-            screen.say(failure_json(error))
-        return exit_code_of(error)
+        return tell(screen, error, as_json=as_json)
     screen.say(entry_json(entry) if as_json else f"{told(entry)}\n")
     return DONE
 

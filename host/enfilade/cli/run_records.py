@@ -9,9 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from enfilade.cli.exit_code import FAILED
-from enfilade.cli.failure import exit_code_of, failure_text
-from enfilade.cli.plugin_entry import failure_json
-from enfilade.cli.screen import RED, ReaderGoneError, Screen
+from enfilade.cli.failure import tell
+from enfilade.cli.screen import ReaderGoneError, Screen
 from enfilade.cli.usage import CommandLineError
 from enfilade.config import StoreSection, load_config
 from enfilade.errors import ConfigError
@@ -44,10 +43,7 @@ def with_records(work: Work, url: str | None, *, as_json: bool, empty: Callable[
             return empty(screen)
         return asyncio.run(_worked(work, settings, screen))
     except EnfiladeError as error:
-        screen.error(failure_text(error), RED)
-        if as_json:
-            screen.say(failure_json(error))
-        return exit_code_of(error)
+        return tell(screen, error, as_json=as_json)
     except ReaderGoneError:
         return FAILED
 
