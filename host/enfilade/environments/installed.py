@@ -57,7 +57,7 @@ class InstalledPlugins:
         """A value that changes whenever what is installed does; costs one look at a file."""
         try:
             status = self._folders.lock_file.stat()
-        except FileNotFoundError:
+        except OSError:  # where it is there and cannot be reached, whoever reads it says why
             return ()
         return (status.st_mtime_ns, status.st_ino, status.st_size)
 
