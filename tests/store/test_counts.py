@@ -147,6 +147,7 @@ async def test_however_many_hosts_ask_at_once_no_more_is_given_than_there_is(hos
     for answer in answers:
         if isinstance(answer, Reservation):
             await hosts[0].counts.settle(answer, {"calls": 1, "tokens": 4})
+    await hosts[0].counts.aclose()
     shortage = await hosts[1].counts.reserve(ration(tokens=28), {"tokens": 1})
     assert isinstance(shortage, Shortage)
     assert shortage.used == 28
@@ -220,7 +221,7 @@ async def test_a_reservation_whose_caller_leaves_is_given_back(
     raise AssertionError("it was not given back")
 
 
-async def test_a_quota_that_nobody_can_count_is_refused_and_one_that_cannot_be_settled_goes_on_counting(
+async def test_a_quota_that_nobody_can_count_is_refused_and_what_cannot_be_settled_now_is_settled_later(
     file_settings: StoreSettings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("enfilade.store.engine.BUSY_SECONDS", 0.05)
@@ -229,10 +230,33 @@ async def test_a_quota_that_nobody_can_count_is_refused_and_one_that_cannot_be_s
         async with other_host("lock", file_settings.url):
             with pytest.raises(StoreError, match="another program holds it locked"):
                 await store.counts.reserve(ration(window=3600.0), {"tokens": 1})
-            await store.counts.settle(first, {"tokens": 0})
-        assert "a quota counts what was set aside, not what was used: the store" in caplog.text
-        shortage = await store.counts.reserve(ration(window=3600.0), {"tokens": 41})
+            await store.counts.settle(first, {"tokens": 10})
+            await store.counts.aclose()
+            assert "a quota counts what was set aside, not what was used: the store" in caplog.text
+        await reserved(store.counts, ration(window=3600.0), tokens=90)
+        shortage = await store.counts.reserve(ration(window=3600.0), {"tokens": 1})
         assert isinstance(shortage, Shortage)
+
+
+async def test_what_was_settled_is_seen_by_other_hosts_soon_and_at_the_end(hosts: list[Store]) -> None:
+    first, second, _ = hosts
+    of = ration(window=3600.0)
+    await first.counts.settle(await reserved(first.counts, of, tokens=100), {"tokens": 10})
+    for _ in range(SECONDS * 100):
+        if isinstance(await second.counts.reserve(of, {"tokens": 90}), Reservation):
+            break
+        await asyncio.sleep(0.01)
+    shortage = await first.counts.reserve(of, {"tokens": 1})
+    assert isinstance(shortage, Shortage)
+    assert shortage.used == 100
+
+
+async def test_what_is_settled_as_the_host_ends_is_written(settings: StoreSettings) -> None:
+    of = ration(window=3600.0)
+    async with await Store.open(settings) as first:
+        await first.counts.settle(await reserved(first.counts, of, tokens=100), {"tokens": 10})
+    async with await Store.open(settings) as second:
+        await reserved(second.counts, of, tokens=90)
 
 
 async def test_a_servers_clock_is_the_one_that_counts(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
+from typing import TypeVar
 from uuid import uuid4
 
 from enfilade.ration import SLOTS, Amounts, Ration, Reservation, Shortage
@@ -23,6 +25,14 @@ _ADD = (
 _CORRECT = "UPDATE quota_uses SET amount = amount + $5 WHERE party = $1 AND span = $2 AND slot = $3 AND what = $4"
 _FORGET = "DELETE FROM quota_uses WHERE ends_at < $1"
 
+SETTLE_SECONDS = 0.05
+"""How long what was settled may wait for company; meanwhile what was set aside counts."""
+
+Place = tuple[str, int, int, str]
+"""Party, window, part of the window, thing."""
+
+Result = TypeVar("Result")
+
 FORGET_SECONDS = 60.0
 """How often what no window reaches any more is deleted."""
 
@@ -40,6 +50,9 @@ class StoredCounts:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._forgotten_at = 0.0
+        self._pending: dict[Place, float] = {}
+        self._flush: asyncio.TimerHandle | None = None
+        self._settling: asyncio.Task[None] | None = None
 
     async def reserve(self, ration: Ration, amounts: Amounts) -> Reservation | Shortage:
         """Sets amounts aside if all of them are there. One whose caller is cancelled meanwhile is given back.
@@ -51,7 +64,7 @@ class StoredCounts:
         left = False
 
         async def reserved() -> Reservation | Shortage:
-            answer = await self._database.transact(lambda execute: self._reserve(execute, ration, amounts))
+            answer = await self._transact(lambda execute: self._reserve(execute, ration, amounts))
             if left and isinstance(answer, Reservation):
                 await self.settle(answer, {})
             elif isinstance(answer, Reservation):
@@ -69,20 +82,51 @@ class StoredCounts:
     async def settle(self, reservation: Reservation, amounts: Amounts) -> None:
         """Puts what was really used in the place of what was set aside.
 
-        Where the store cannot be written, what was set aside goes on counting until its window has passed.
+        In a file it is written with this host's next reservation, or within `SETTLE_SECONDS`. Where the store cannot be
+        written, and where this host dies before, what was set aside goes on counting until its window has passed.
         """
-        place = (*_place(reservation.ration), reservation.ration.slot(reservation.at))
-        changes = {what: amounts.get(what, 0.0) - reserved for what, reserved in reservation.amounts.items()}
+        slot = reservation.ration.slot(reservation.at)
+        for what, reserved in reservation.amounts.items():
+            if change := amounts.get(what, 0.0) - reserved:
+                place = (*_place(reservation.ration), slot, what)
+                self._pending[place] = self._pending.get(place, 0.0) + change
+        if self._database.is_postgres:
+            await self._settled()
+        elif self._pending and self._flush is None:
+            self._flush = asyncio.get_running_loop().call_later(SETTLE_SECONDS, self._begin_to_settle)
 
-        def settled(execute: Execute) -> None:
-            for what, change in changes.items():
-                if change:
-                    execute(_CORRECT, (*place, what, float(change)))
+    async def aclose(self) -> None:
+        """Writes what is settled and not written yet."""
+        if self._flush is not None:
+            self._flush.cancel()
+        if self._pending:
+            await self._settled()
 
+    def _begin_to_settle(self) -> None:
+        self._settling = self._database.begin(self._settled())
+
+    async def _settled(self) -> None:
+        self._flush = None
         try:
-            await self._database.finish(self._database.transact(settled))
+            await self._database.finish(self._transact(_nothing))
         except StoreError as error:
             _log.warning("a quota counts what was set aside, not what was used: %s", error.message)
+
+    async def _transact(self, work: Callable[[Execute], Result]) -> Result:
+        """Does work after what is settled; that is in order, so that no two hosts wait for each other's rows."""
+        pending, self._pending = self._pending, {}
+
+        def corrected(execute: Execute) -> Result:
+            for place, change in sorted(pending.items()):
+                execute(_CORRECT, (*place, change))
+            return work(execute)
+
+        try:
+            return await self._database.transact(corrected)
+        except StoreError:
+            for place, change in pending.items():
+                self._pending[place] = self._pending.get(place, 0.0) + change
+            raise
 
     def _reserve(self, execute: Execute, ration: Ration, amounts: Amounts) -> Reservation | Shortage:
         party, span = _place(ration)
@@ -97,7 +141,7 @@ class StoredCounts:
             if amount + amounts.get(what, 0.0) > limit:
                 return Shortage(what, amount, ration.free_in(slot if oldest is None else oldest, at))
         ends_at = int((slot + SLOTS + 1) * ration.window / SLOTS * MICROSECONDS)
-        for what, amount in amounts.items():
+        for what, amount in sorted(amounts.items()):
             execute(_ADD, (party, span, slot, what, float(amount), ends_at))
         self._forget(execute, at)
         return Reservation(uuid4().hex, ration, dict(amounts), at)
@@ -111,6 +155,10 @@ class StoredCounts:
         """Seconds since 1970, by the clock that all hosts of this store share."""
         at = int(execute(CLOCK, ())[0][0]) if self._database.is_postgres else now()
         return at / MICROSECONDS
+
+
+def _nothing(_execute: Execute) -> None:
+    """There is no work but what was settled."""
 
 
 def _place(ration: Ration) -> tuple[str, int]:

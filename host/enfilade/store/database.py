@@ -178,10 +178,14 @@ class Database:
 
     async def finish(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Does work to its end though the caller is cancelled: a statement cut off midway costs its connection."""
+        return await asyncio.shield(self.begin(work))
+
+    def begin(self, work: Coroutine[Any, Any, Result]) -> "asyncio.Task[Result]":
+        """Begins work that is to be done before the database is closed, though nobody waits for it."""
         task = asyncio.create_task(work)
         self._unfinished.add(task)
         task.add_done_callback(self._forget)
-        return await asyncio.shield(task)
+        return task
 
     async def aclose(self) -> None:
         """Closes all connections, when what was begun with `finish` is done."""

@@ -68,6 +68,7 @@ class Store:
     async def aclose(self, seconds: float = 5.0) -> None:
         """Writes what waits, for so long, gives up the claim on this host's runs, and closes the database."""
         await self.petitions.aclose()
+        await self.counts.aclose()
         await self.records.aclose(seconds)
         try:
             await self._lease.release()
