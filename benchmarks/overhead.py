@@ -1,8 +1,8 @@
 """What layers and records add to an agent's run of five rounds: the same run on several hosts, in turns.
 
-One host has no layers, one has five, and one has five and records to a SQLite file. Each has a guest of its own. They
-take turns run by run, and each run is compared with the one that the bare host made in the same turn, so that what the
-machine does besides falls on all alike.
+One host has no layers, one has five, one has five and records to a SQLite file, and one has a quota besides that counts
+in that file. Each has a guest of its own. They take turns run by run, and each run is compared with the one that the
+bare host made in the same turn, so that what the machine does besides falls on all alike.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from enfilade.host import Host
 from enfilade.models.settings import ModelSettings
 from enfilade.tools.entry import ToolEntry
 
-RUNS = 150
+RUNS = 120
 """Runs of each host; single ones differ by half, so that a median needs many."""
 
 PAUSE = 0.035
@@ -29,13 +29,17 @@ PAUSE = 0.035
 
 AIM = 1.10
 
-FIVE = (
-    LayerSettings(kind="limits"),
-    LayerSettings.model_validate({"kind": "quota", "tokens": 10**12, "window": 3600}),
-    LayerSettings(kind="retry"),
-    LayerSettings(kind="repetition"),
-    LayerSettings(kind="costs"),
+FIVE = tuple(
+    LayerSettings.model_validate(entry)
+    for entry in (
+        {"kind": "limits"},
+        {"kind": "retry"},
+        {"kind": "repetition"},
+        {"kind": "approval", "tools": ["delete_*"]},
+        {"kind": "costs"},
+    )
 )
+QUOTA = LayerSettings.model_validate({"kind": "quota", "tokens": 10**12, "window": 3600})
 AGENT = AgentConfig(strategy="function-calling", tools=(ToolEntry(tool=look),))
 
 
@@ -69,13 +73,17 @@ async def overhead() -> list[Figure]:
         models = {"bench": ModelSettings(name="bench", base_url=url)}
         base = Config(models=models, default_model="bench", layers=())
         layered = base.model_copy(update={"layers": FIVE})
-        async with sides([base, layered, layered.model_copy(update={"store": store})]) as (bare, five, recorded):
+        stored = layered.model_copy(update={"store": store})
+        counted = stored.model_copy(update={"layers": (QUOTA, *FIVE)})
+        async with sides([base, layered, stored, counted]) as measured:
             for number in range(RUNS):
-                for side in (bare, five, recorded) if number % 2 else (recorded, five, bare):
+                for side in measured if number % 2 else reversed(measured):
                     await side.measure()
+        bare, five, recorded, quota = measured
         return [
             _beside("five layers: time", five.wall, bare.wall),
             _beside("five layers and recording: time", recorded.wall, bare.wall, AIM),
+            _beside("the same and a quota that counts in the store: time", quota.wall, bare.wall),
             _beside("five layers and recording: the host's CPU, writing included", recorded.cpu, bare.cpu),
         ]
 

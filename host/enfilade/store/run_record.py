@@ -127,6 +127,8 @@ class RunRecord:
     async def event(self, message: ToolInvokeMessage) -> None:
         """Writes down a message of the run, in order; of a blob only its size, its content comes with `file`.
 
+        Nobody may change the message afterwards: it is read when the batch is written.
+
         Raises:
             StoreError: The run is to fail because the store cannot be written.
         """
@@ -138,14 +140,20 @@ class RunRecord:
         said = payload.text if message.type is MessageType.TEXT and isinstance(payload, TextPayload) else None
         if said is not None and batch.say_more(self.id, said, message.meta):
             return
-        row: Row = {"run_id": self.id, "sequence": self._events, "count": 1, "type": message.type.value, "at": now()}
-        if said is not None:
-            batch.say(row, said, message.meta, pen.masking)
-        else:
+        if said is None:
             batch.hush(self.id)
-            row["message"] = text = pen.message(message)
-            batch.append("events", row, len(text))
+            pen.note(self._write_event, self._events, message, now())
+            return
+        batch.say(self._event_row(self._events, message, now()), said, message.meta, pen.masking)
         pen.writer.added()
+
+    def _write_event(self, sequence: int, message: ToolInvokeMessage, at: int) -> None:
+        row = self._event_row(sequence, message, at)
+        row["message"] = text = self._pen.message(message)
+        self._pen.writer.batch.append("events", row, len(text))
+
+    def _event_row(self, sequence: int, message: ToolInvokeMessage, at: int) -> Row:
+        return {"run_id": self.id, "sequence": sequence, "count": 1, "type": message.type.value, "at": at}
 
     async def file(self, file: OutcomeFile) -> None:
         """Writes down a whole file, sent or linked; the content of a large one is not kept, its digest is.
