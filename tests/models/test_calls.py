@@ -289,6 +289,7 @@ SHAPES: dict[str, tuple[list[Any], list[tuple[str, str, Any]]]] = {
         WEATHER,
     ),
     "the name has a prefix and spaces": ([d(0, "a", " functions.weather ", OBAN)], WEATHER),
+    "the name has a channel behind it": ([d(0, "a", "weather<|channel|>commentary", OBAN)], WEATHER),
     "an unknown name stays as the model wrote it": (
         [d(0, "a", "weather_now", OBAN)],
         [("a", "weather_now", {"city": "Oban"})],

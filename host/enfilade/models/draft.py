@@ -168,7 +168,7 @@ def settled_name(pieces: Sequence[str], known: Collection[str]) -> str:
         if reading in known:
             return reading
     for reading in readings:
-        bare = reading.strip().removeprefix("functions.")
+        bare = reading.partition("<|")[0].strip().removeprefix("functions.")  # gpt-oss: "search<|channel|>commentary"
         if bare in known:
             return bare
     growing = all(later.startswith(earlier) for earlier, later in itertools.pairwise(pieces))
