@@ -23,7 +23,7 @@ from enfilade_cot.spacing import (
     trim_end,
     width,
 )
-from enfilade_cot.tags import CLOSE, HEAD, HEAD_START, unfinished
+from enfilade_cot.tags import CLOSE, HEAD, head_begins, unfinished
 from enfilade_cot.tape import Tape
 from enfilade_cot.turns import (
     Draft,
@@ -187,7 +187,7 @@ class Prose(Lines):
     def _tag(self, tape: Tape, start: int) -> Turn | Hold | None:
         found = HEAD.match(tape.buf, start)
         if found is None:
-            maybe = not tape.eof and HEAD_START.match(tape.buf, start)
+            maybe = not tape.eof and head_begins(tape.buf, start)
             return Hold.MORE if maybe else self._plain(tape)
         if found["close"]:
             self._close_thinking(tape, found.end())

@@ -1,45 +1,41 @@
-"""The tags of think blocks and of calls."""
+"""The tags of think blocks, of calls and of the answer."""
 
 import re
 
-from enfilade_cot.forms import chars, choice, maybe, named, sequence, without_names, word
-from enfilade_cot.spacing import GAP
+from enfilade_cot.spacing import GAP, WHITE
 
-_END = sequence(chars(GAP, 0, 8), chars(">"))
-_THINK = sequence(word("think"), maybe(word("ing")))
-_CLOSE = sequence(word("</"), _THINK, _END)
-_OPEN = sequence(word("<"), _THINK, _END)
-_CALL = sequence(word("<"), choice(word("tool"), word("function")), word("_call"), chars("s", 0, 1), _END)
-_ANSWER = sequence(word("<final_answer>"))
-_ACTION = sequence(word("<"), choice(word("action"), word("tool")), word(">"))
-_HEAD = choice(
-    named("open", _OPEN),
-    named("close", _CLOSE),
-    named("call", _CALL),
-    named("answer", _ANSWER),
-    named("action", _ACTION),
-)
+_END = f"{GAP}{{0,8}}>"
+_CALL = f"<(?:tool|function)_calls?{_END}"
 
-HEAD = re.compile(_HEAD.whole, re.IGNORECASE)
-"""A tag that means something at the start of a line: `open`, `close` (of a think block), `call`, `answer`, `action`."""
-
-HEAD_START = re.compile(without_names(_HEAD.start), re.IGNORECASE)
-"""A beginning of one, at the end of the text."""
-
-CLOSE = _CLOSE.whole
+CLOSE = f"</think(?:ing)?{_END}"
 """The end of a think block."""
 
-THINK = sequence(word("<"), chars("/", 0, 1), _THINK, _END).whole
+THINK = f"</?think(?:ing)?{_END}"
 """The start or the end of a think block."""
 
-_STARTS = {
-    True: re.compile(_CLOSE.start, re.IGNORECASE),
-    False: re.compile(choice(_CLOSE, _OPEN).start, re.IGNORECASE),
-}
-_LONGEST = 20
+HEAD = re.compile(
+    f"(?P<open><think(?:ing)?{_END})|(?P<close>{CLOSE})|(?P<call>{_CALL})|(?P<answer><final_answer>)"
+    "|(?P<action><(?:action|tool)>)",
+    re.IGNORECASE,
+)
+"""A tag that means something at the start of a line: `open`, `close` (of a think block), `call`, `answer`, `action`."""
 
-CALL_END = re.compile(rf"</(?:tool|function)_calls?{GAP}{{0,8}}>", re.IGNORECASE)
+CALL_END = re.compile(f"</(?:tool|function)_calls?{_END}", re.IGNORECASE)
 """The end of a call's tag."""
+
+_CLOSING = ("</think", "</thinking")
+_THINKING = ("<think", "<thinking", *_CLOSING)
+_SPACED = (*_THINKING, *(f"<{word}_call{plural}" for word in ("tool", "function") for plural in ("", "s")))
+_TIGHT = ("<final_answer", "<action", "<tool")
+_LONGEST = 24
+_BEGUN = re.compile(rf"</?[a-z_]*(?P<gap>{GAP}{{0,8}})\Z", re.IGNORECASE)
+_ALIKE = str.maketrans("\u0131\u0130\u017f\u212a", "iisk")
+"""Letters that a pattern takes for others when case does not matter."""
+
+
+def head_begins(text: str, at: int) -> bool:
+    """Whether, from `at` to the end of the text, stands the beginning of a tag that `HEAD` finds."""
+    return _begins(text, at, _SPACED, _TIGHT)
 
 
 def unfinished(text: str, at: int, *, closing: bool) -> int:
@@ -51,4 +47,15 @@ def unfinished(text: str, at: int, *, closing: bool) -> int:
         closing: Whether only a closing tag matters.
     """
     begin = text.rfind("<", max(at, len(text) - _LONGEST))
-    return begin if begin >= 0 and _STARTS[closing].match(text, begin) else len(text)
+    return begin if begin >= 0 and _begins(text, begin, _CLOSING if closing else _THINKING) else len(text)
+
+
+def _begins(text: str, at: int, spaced: tuple[str, ...], tight: tuple[str, ...] = ()) -> bool:
+    """Whether it is the beginning of one of these: with blanks before its end, or without."""
+    found = _BEGUN.match(text, at)
+    if found is None:
+        return False
+    word = found.group().rstrip(WHITE).translate(_ALIKE).lower()
+    if found["gap"]:
+        return word in spaced
+    return any(known.startswith(word) for known in (*spaced, *tight))

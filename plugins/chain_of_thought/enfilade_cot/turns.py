@@ -1,14 +1,14 @@
 """What comes next, when a part of the parser has done its own."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from enfilade_cot.events import Json
 from enfilade_cot.labels import Label
 from enfilade_sdk.markup.kinds import Opener
 
 
-@dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(NamedTuple):
     """The opening line of a code block: its character, how many of them, the word behind them."""
 
     char: str
@@ -16,8 +16,7 @@ class Fence:
     info: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lead:
+class Lead(NamedTuple):
     """What stands before an object or a code block.
 
     Attributes:
@@ -52,18 +51,15 @@ class Draft:
     tentative: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class ToProse:
     """Thoughts, or text without labels."""
 
 
-@dataclass(frozen=True, slots=True)
 class ToThinking:
     """A `<think>` block, behind its tag."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToFence:
+class ToFence(NamedTuple):
     """A code block, behind its opening line. `peek`: it may hold an action, or the whole reply."""
 
     fence: Fence
@@ -72,16 +68,14 @@ class ToFence:
     peek: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ToWholeFence:
+class ToWholeFence(NamedTuple):
     """A code block at the start of the reply that begins with a label."""
 
     fence: Fence
     opener: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToCandidate:
+class ToCandidate(NamedTuple):
     """An object without a label that may be an action."""
 
     lead: Lead
@@ -89,21 +83,18 @@ class ToCandidate:
     opener: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class ToPlainObject:
     """An object that is text."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToAction:
+class ToAction(NamedTuple):
     """What follows the label of an action, or a tag such as `<tool_call>` (then `label` is None)."""
 
     raw: str
     label: Label | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToMarked:
+class ToMarked(NamedTuple):
     """A call in the model's own markup, behind its opener; `fresh`: at the start of a line."""
 
     opener: Opener
@@ -111,15 +102,13 @@ class ToMarked:
     fence: ToFence | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToElements:
+class ToElements(NamedTuple):
     """What follows the tag `<action>` or `<tool>`."""
 
     raw: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToActionLine:
+class ToActionLine(NamedTuple):
     """A line that names an action; `raw` is what stood before it."""
 
     raw: str
@@ -127,22 +116,19 @@ class ToActionLine:
     fenced: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ToAwaitInput:
+class ToAwaitInput(NamedTuple):
     """The lines after the name of an action."""
 
     draft: Draft
 
 
-@dataclass(frozen=True, slots=True)
-class ToInput:
+class ToInput(NamedTuple):
     """What follows the label of an input."""
 
     draft: Draft
 
 
-@dataclass(frozen=True, slots=True)
-class ToInputText:
+class ToInputText(NamedTuple):
     """An input that is text: up to the next label, or the end of its fence."""
 
     draft: Draft
@@ -150,25 +136,21 @@ class ToInputText:
     fence: Fence | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToAnswer:
+class ToAnswer(NamedTuple):
     """What follows the label of the final answer (`begun` is markup that stood before it), up to the tag `until`."""
 
     begun: str = ""
     until: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class ToNamedAnswer:
     """What follows an action named final answer."""
 
 
-@dataclass(frozen=True, slots=True)
 class ToSkip:
     """Text that counts for nothing, up to the next label."""
 
 
-@dataclass(frozen=True, slots=True)
 class ToDrop:
     """What follows an action or an error: nothing of it counts."""
 
