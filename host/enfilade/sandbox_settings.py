@@ -1,6 +1,6 @@
 """What an operator says of a plugin's sandbox, and what that comes to."""
 
-from pydantic import BaseModel, ByteSize, ConfigDict, Field
+from pydantic import BaseModel, ByteSize, ConfigDict, Field, field_validator
 
 from enfilade.sandboxing import DEFAULT_PROFILE, Profile, Sandboxing
 
@@ -36,6 +36,14 @@ class SandboxSettings(BaseModel):
     file_size: ByteSize | None = Field(default=None, ge=0)
     readable: tuple[str, ...] = ()
     subprocess: bool | None = None
+
+    @field_validator("readable")
+    @classmethod
+    def _absolute(cls, paths: tuple[str, ...]) -> tuple[str, ...]:
+        for path in paths:
+            if not path.startswith("/") or "\n" in path:
+                raise ValueError(f"expected absolute paths, got {path!r}")
+        return paths
 
     def sandboxing(self, profile: Profile = DEFAULT_PROFILE, *, required: bool | None = None) -> Sandboxing:
         """What a launch asks for.

@@ -54,6 +54,7 @@ def test_a_plugins_own_settings_win_however_its_name_is_written() -> None:
         ({"sandbox": "strictest"}, "Input should be 'none', 'standard' or 'strict'"),
         ({"memory": "1 MiB"}, "greater than or equal to 67108864"),
         ({"cpu_seconds": 0}, "greater than or equal to 1"),
+        ({"readable": ["models"]}, "expected absolute paths, got 'models'"),
         ({"isolation": "inprocess", "sandbox": "strict"}, "sandbox = 'strict' needs a process"),
     ],
 )

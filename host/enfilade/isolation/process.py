@@ -164,6 +164,7 @@ class GuestProcess:
                 "parent": 0 if self._namespaces else os.getpid(),  # in another namespace this is another's number
                 "max_message_bytes": MAX_MESSAGE_BYTES,
                 "transports": self.spec.transports,
+                "sandbox": self.confined.profile,
             }
             self._pipes.write(json.dumps(line).encode() + b"\n")
 
