@@ -36,8 +36,16 @@ HOSTILE = {
     "labels in a line": "an Action: {",
     "no actions": "Action: none\n",
     "ordinals": "1. \n",
+    "action tags on lines": "<action>\n",
+    "call tags": "<tool_call>",
+    "function tags": "<function=search>",
+    "marks of Mistral": "[TOOL_CALLS]",
+    "code of Gemma": "```tool_code\nsearch(\n",
+    "names of tools": "Tool: search\n",
+    "angles apart": " <",
 }
 STARTS = {
+    "nothing": "",
     "an action": "Action: ",
     "an object": 'Action: {"a": ',
     "a string": 'Action: {"a": "',
@@ -80,7 +88,8 @@ def test_hostile_text_costs_a_small_multiple_of_prose(name: str, step: int) -> N
 
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize(
-    "name", ["braces", "back-ticks", "quotes", "backslashes", "line breaks", "label prefixes on lines"]
+    "name",
+    ["braces", "back-ticks", "quotes", "backslashes", "line breaks", "label prefixes on lines", "action tags on lines"],
 )
 def test_time_grows_with_the_text_and_not_with_its_square(name: str, start: str) -> None:
     short = seconds(STARTS[start] + filled(HOSTILE[name], SIZE), 1)

@@ -19,6 +19,7 @@ _WHOLE = re.compile(
     re.DOTALL,
 )
 _ENDS = ("</action_input>", "</tool_input>")
+_NEAR = 512
 _LONGEST = max(map(len, _ENDS))
 
 
@@ -60,6 +61,8 @@ class Elements:
         name = clean(found["name"], tape.tools) if found else ""
         if found is None or not name:
             tape.push_back(text)
+            if self._size > _NEAR:
+                tape.notes.markup_left -= 1
             if trim(text)[:1] in ("{", "["):
                 return ToAction(self._raw)
             tape.think(self._raw)

@@ -195,7 +195,7 @@ class Prose(Lines):
         if found["answer"]:
             tape.take(found.end())
             return ToAnswer(until="</final_answer>")
-        if found["action"] and not tape.tools:
+        if found["action"] and not (tape.tools and tape.notes.markup_left > 0):
             return self._plain(tape)
         raw = tape.take(found.end())
         if found["action"]:
