@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
@@ -12,8 +12,7 @@ from weakref import WeakSet
 
 from enfilade.admission import Admitted, Runner
 from enfilade.agent import AgentConfig
-from enfilade.briefing import Question, params_of
-from enfilade.callbacks import Callbacks, Grants, granted
+from enfilade.briefing import Question
 from enfilade.candidate import Candidate
 from enfilade.catalog import Catalog
 from enfilade.config import Config, load_config
@@ -28,10 +27,10 @@ from enfilade.extensions.late_petitions import LatePetitions
 from enfilade.extensions.late_store import late_store
 from enfilade.extensions.launchers import Launchers
 from enfilade.extensions.loading import Extensions
+from enfilade.invoking import Asked, Invoking
 from enfilade.isolation.directory import sweep
 from enfilade.isolation.states import supervised
-from enfilade.layers.chain import Chain, RunLayers
-from enfilade.layers.context import RunContext
+from enfilade.layers.chain import Chain
 from enfilade.layers.kind import Supplies
 from enfilade.layers.kinds import LayerKinds, layers_of, records_runs
 from enfilade.layers.layer import Layer
@@ -48,31 +47,18 @@ from enfilade.storage import MemoryStorage, Storage
 from enfilade.store.start import RunStart
 from enfilade.stream import GuardedStream
 from enfilade.telemetry.pipeline import Pipeline
-from enfilade.telemetry.place import InPlace, Life, Place, here, valid_traceparent, within
+from enfilade.telemetry.place import InPlace, Life, Place, within
 from enfilade.toolboxes import Toolboxes
-from enfilade.tools.engine import ToolEngine
-from enfilade.tools.report import LoadReport
 from enfilade.transform import Transform
 from enfilade_sdk.errors import EnfiladeError
-from enfilade_sdk.invocation import File, Invocation
-from enfilade_sdk.messages import LogStatus, ToolInvokeMessage, log_message
-from enfilade_sdk.prompts import PromptMessage, PromptTool
+from enfilade_sdk.invocation import File
+from enfilade_sdk.messages import ToolInvokeMessage
+from enfilade_sdk.prompts import PromptMessage
 
 _log = logging.getLogger(__name__)
 
 AUTO = "auto"
 """The strategy's name that leaves the choice to what the model can do."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """One run as it was asked for, and what accompanies it."""
-
-    agent: AgentConfig
-    question: Question
-    run_id: str
-    ledger: Ledger
-    layers: RunLayers
 
 
 class Host:
@@ -125,7 +111,7 @@ class Host:
         self._storage = storage or (MemoryStorage() if self.config.store is None else self._store)
         remembers = self.config.store is not None or (layers is None and records_runs(self.config))
         self._memory = Memory(self._store if remembers else None, self.config.memory)
-        self._prices = Prices(self.config.prices)
+        self._invoking = Invoking(self.gateway, self._storage, Prices(self.config.prices))
         wanted = self.config.telemetry if layers is None else None
         self._pipeline = Pipeline(wanted) if wanted is not None and wanted.enabled else None
         self._marks = self.config.log_format == "json"
@@ -193,7 +179,8 @@ class Host:
         ledger = Ledger()
         layers = self._chain.open()
         transform = Transform(ledger, self.config.limits.file_bytes, run_id)
-        messages = self._messages(_Asked(agent, question, run_id, ledger, layers))
+        asked = Asked(agent, question, run_id, self._model_of(agent), self._seconds_of(question), ledger, layers)
+        messages = self._messages(asked)
         run = Run(run_id, messages, transform, layers.ended, self._underway)
         self._runs.add(run)
         return run
@@ -285,12 +272,11 @@ class Host:
 
         return Resolver(resolve)
 
-    async def _messages(self, asked: _Asked) -> AsyncGenerator[ToolInvokeMessage, None]:
+    async def _messages(self, asked: Asked) -> AsyncGenerator[ToolInvokeMessage, None]:
         source = self._resolved_and_invoked(asked)
         life = Life()
         marked = within(InPlace(Place(asked.run_id, life=life)), lambda: source) if self._marks else source
-        seconds = self._seconds_of(asked.question)
-        guard = GuardedStream(marked, self.config.limits, seconds, asked.layers.interruption)
+        guard = GuardedStream(marked, self.config.limits, asked.seconds, asked.layers.interruption)
         try:
             async with aclosing(guard.messages()) as guarded:
                 async for message in guarded:
@@ -301,19 +287,18 @@ class Host:
         finally:
             life.over = True
 
-    async def _resolved_and_invoked(self, asked: _Asked) -> AsyncGenerator[ToolInvokeMessage, None]:
-        deadline = asyncio.get_running_loop().time() + self._seconds_of(asked.question)
-        model = self._model_of(asked.agent)
-        self.gateway.warm(model)
-        strategy = self._strategy_of(asked.agent, tools=self.gateway.info(model).tools)
+    async def _resolved_and_invoked(self, asked: Asked) -> AsyncGenerator[ToolInvokeMessage, None]:
+        deadline = asyncio.get_running_loop().time() + asked.seconds
+        self.gateway.warm(asked.model)
+        info = self.gateway.info(asked.model)
+        strategy = self._strategy_of(asked.agent, tools=info.tools)
         async with (
             self.catalog.pinned(strategy) as admitted,  # the run ends on the version that it began on
             self._toolboxes.lent(asked.agent.tools) as engine,  # and with the tools
         ):
-            question = await self._memory.recalled(asked.question, self.gateway.info(model))
+            question = await self._memory.recalled(asked.question, info)
             asked = replace(asked, question=question)
-            invocation = self._invocation(asked, admitted, model, engine.menu())
-            start = self._begun(asked, admitted, invocation, engine, deadline)
+            start = self._invoking.begun(asked, admitted, engine, deadline)
             try:
                 async with aclosing(asked.layers.run(start)) as messages:
                     async for message in messages:
@@ -322,64 +307,6 @@ class Host:
                 if trace := error.details.pop("traceback", None):
                     _log.error("run %s: strategy %r failed:\n%s", asked.run_id, admitted.name, trace)
                 raise
-
-    def _invocation(self, asked: _Asked, admitted: Admitted, model: str, menu: Sequence[PromptTool]) -> Invocation:
-        question = asked.question
-        return Invocation(
-            strategy=admitted.name,
-            params=params_of(admitted.description, asked.agent, question.text, model, menu),
-            run_id=asked.run_id,
-            user_id=question.user_id,
-            conversation_id=question.conversation_id,
-            app_id=question.app_id,
-            message_id=question.message_id,
-            credentials=question.credentials,
-            deadline=self._seconds_of(question),
-            model=self.gateway.info(model),
-            tools=tuple(menu),
-            history=question.history,
-            files=question.files,
-            traceparent=valid_traceparent(question.traceparent),
-        )
-
-    def _begun(
-        self, asked: _Asked, admitted: Admitted, invocation: Invocation, engine: ToolEngine, deadline: float
-    ) -> Callable[[], AsyncGenerator[ToolInvokeMessage, None]]:
-        """Tells the layers of the run; gives what starts it."""
-        model, layers = self._model_of(asked.agent), asked.layers
-        grants = Grants(
-            models=(model,),
-            tools=frozenset(tool.name for tool in invocation.tools),
-            plugin=admitted.candidate.plugin,
-            conversation=asked.question.conversation_id or "",
-        )
-        layers.begin(
-            RunContext(
-                plugin=admitted.candidate.plugin,
-                agent=asked.agent,
-                question=asked.question,
-                invocation=invocation,
-                parameters=admitted.description.parameters,
-                model=invocation.model,
-                model_name=model,
-                settings=self.gateway.resolve(model),
-                ledger=asked.ledger,
-                prices=self._prices,
-                deadline=deadline,
-                interruption=layers.interruption,
-            )
-        )
-        ask, call = (
-            layers.model_calls(self.gateway.stream),
-            layers.tool_calls(granted(grants, asked.ledger, engine.invoke)),
-        )
-        hatch = Callbacks(grants, ask, call, self._storage, asked.ledger, {model: invocation.model})
-
-        def start() -> AsyncGenerator[ToolInvokeMessage, None]:
-            messages = admitted.runner.run(_traced(invocation), hatch)
-            return _after(_missing(asked.run_id, engine.report), messages) if engine.report.refusals else messages
-
-        return start
 
     def _start_of(self, run_id: str, agent: AgentConfig, question: Question) -> RunStart:
         """A run as it is recorded that did not begin; its parameters are left out, for nobody said which are secret."""
@@ -444,27 +371,3 @@ class Host:
         marks = [Marks()] if self._marks else []
         events = self.extensions.run_events()
         return Chain([*marks, *([] if events is None else [events]), *layers])
-
-
-def _traced(invocation: Invocation) -> Invocation:
-    """The invocation with the span of its run, where there is one."""
-    place = here()
-    return invocation if place is None or not place.traceparent else replace(invocation, traceparent=place.traceparent)
-
-
-def _missing(run_id: str, report: LoadReport) -> list[ToolInvokeMessage]:
-    """Tells the user which tools the agent has to do without."""
-    for refusal in report.refusals:
-        _log.warning("run %s goes on without %s", run_id, refusal)
-    reasons = [str(refusal) for refusal in report.refusals]
-    return [log_message("tool not loaded", data={"reason": reason}, status=LogStatus.ERROR) for reason in reasons]
-
-
-async def _after(
-    first: Sequence[ToolInvokeMessage], messages: AsyncGenerator[ToolInvokeMessage, None]
-) -> AsyncGenerator[ToolInvokeMessage, None]:
-    async with aclosing(messages):
-        for message in first:
-            yield message
-        async for message in messages:
-            yield message
