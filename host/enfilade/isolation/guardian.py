@@ -82,7 +82,8 @@ def strays(directories: list[str]) -> set[int]:
     return {
         pid
         for pid in _processes()
-        if pid not in spared and (_brand_of(pid) in brands or not marks.isdisjoint(_environment(pid)))
+        if pid not in spared
+        and (not marks.isdisjoint(_environment(pid)) or (_brand_of(pid) in brands and not _is_over(pid)))
     }
 
 
@@ -111,6 +112,15 @@ def _processes() -> list[int]:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - it does without pathlib
     except OSError:
         return []
+
+
+def _is_over(pid: int) -> bool:
+    """Whether it has ended and only waits to be reaped; its limits are shown until then, its environment is not."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - it does without pathlib
+            return file.read().rpartition(b")")[2].split()[0] in (b"Z", b"X")
+    except OSError:
+        return True
 
 
 def _environment(pid: int) -> list[bytes]:
