@@ -1,6 +1,7 @@
 """The host's configuration: a TOML file, overlaid by environment variables."""
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
@@ -82,8 +83,8 @@ class PluginSettings(SandboxSettings):
             raise ValueError("give address or command, not both")
         if self.address and not self.address.startswith(("unix:", "grpcs://")):
             raise ValueError(f"address must start with unix: or grpcs://, got {self.address!r}")
-        if self.isolation == "inprocess" and self.sandbox not in (None, "none"):
-            raise ValueError(f"sandbox = {self.sandbox!r} needs a process; with isolation = 'inprocess' there is none")
+        if self.isolation == "inprocess" and (asked := self.asked()):
+            raise ValueError(f"{asked} needs a process; with isolation = 'inprocess' there is none")
         return self
 
 
@@ -232,9 +233,26 @@ class Config(_Section):
 
     def sandboxing(self, plugin: str) -> Sandboxing:
         """How a plugin's process is confined, by its name however it is written."""
+        return self._confinement(plugin).sandboxing(self.sandbox, required=self.sandbox_required)
+
+    def asked_sandbox(self, plugin: str) -> str:
+        """Where it is said that a plugin is to be confined, as the place has it; empty where the default alone does.
+
+        What is said is `sandbox`, `sandbox_required` or a bound: of the plugin, or else of all plugins.
+        """
+        chosen = self._confinement(plugin)
+        if asked := chosen.asked():
+            return f"[plugins.{toml_key(plugin)}] {asked}"
+        if chosen.sandbox is not None or self.sandbox == "none":
+            return ""
+        if "sandbox" in self.model_fields_set:
+            return f'sandbox = "{self.sandbox}"'
+        required = chosen.sandbox_required is None and self.sandbox_required
+        return "sandbox_required = true" if required else ""
+
+    def _confinement(self, plugin: str) -> SandboxSettings:
         key = plugin_key(plugin)
-        chosen = next((found for name, found in self.plugins.items() if plugin_key(name) == key), SandboxSettings())
-        return chosen.sandboxing(self.sandbox, required=self.sandbox_required)
+        return next((found for name, found in self.plugins.items() if plugin_key(name) == key), SandboxSettings())
 
 
 def load_config(path: Path | None = None, environment: Mapping[str, str] | None = None) -> Config:
@@ -256,6 +274,11 @@ def load_config(path: Path | None = None, environment: Mapping[str, str] | None 
         return Config.model_validate(values)
     except ValidationError as error:
         raise ConfigError(faults_of(error, str(file or "the environment"), Config, sources)) from None
+
+
+def toml_key(name: str) -> str:
+    """A name as it stands in a TOML table's head: quoted where it is more than letters, digits, dashes."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else f'"{name}"'
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -9,6 +9,8 @@ _MIB = 1024 * 1024
 STRICT_CPU_SECONDS = 3600
 """Seconds of processor time under `strict` where the operator names none."""
 
+_BOUNDS = ("memory", "cpu_seconds", "open_files", "file_size")
+
 
 class SandboxSettings(BaseModel):
     """The sandbox of one plugin in the configuration; what is not given is the host's, or its profile's, default.
@@ -44,6 +46,17 @@ class SandboxSettings(BaseModel):
             if not path.startswith("/") or "\n" in path:
                 raise ValueError(f"expected absolute paths, got {path!r}")
         return paths
+
+    def asked(self) -> str:
+        """The setting that asks for the plugin to be confined, as it is written; empty where none does."""
+        if self.sandbox == "none":
+            return ""
+        if self.sandbox is not None:
+            return f'sandbox = "{self.sandbox}"'
+        if self.sandbox_required:
+            return "sandbox_required = true"
+        bounds = (name for name in _BOUNDS if getattr(self, name) is not None)
+        return "subprocess = false" if self.subprocess is False else next(bounds, "")
 
     def sandboxing(self, profile: Profile = DEFAULT_PROFILE, *, required: bool | None = None) -> Sandboxing:
         """What a launch asks for.

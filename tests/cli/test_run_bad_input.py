@@ -22,6 +22,17 @@ async def test_an_unknown_strategy_is_named_with_what_is_near(enfilade: Enfilade
     check(done, "'function-caling'", "did you mean 'function-calling'?", code="not_admitted")
 
 
+@pytest.mark.parametrize("said", ['sandbox = "strict"', '[plugins.enfilade-fc]\nsandbox = "strict"'])
+async def test_a_plugin_that_is_to_be_confined_is_not_loaded_into_this_process(enfilade: Enfilade, said: str) -> None:
+    enfilade.write("enfilade.toml", said)
+    done = await enfilade("run", "q", "--isolation", "inprocess")
+    check(done, 'sandbox = "strict" cannot hold', "leave out `--isolation inprocess`", code="invalid_params")
+    enfilade.write("enfilade.toml", "")
+    done = await enfilade("run", "q", "--isolation", "inprocess")
+    assert done.code == 0
+    assert "warning: plugin 'enfilade-fc' runs in the host's own process, where no sandbox confines it" in done.err
+
+
 async def test_an_unknown_model_is_named_with_what_is_near(enfilade: Enfilade) -> None:
     done = await enfilade("run", "q", "-m", "dmeo")
     check(done, "'dmeo'", "did you mean 'demo'", "--base-url", code="invalid_params")

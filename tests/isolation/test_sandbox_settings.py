@@ -55,7 +55,9 @@ def test_a_plugins_own_settings_win_however_its_name_is_written() -> None:
         ({"memory": "1 MiB"}, "greater than or equal to 67108864"),
         ({"cpu_seconds": 0}, "greater than or equal to 1"),
         ({"readable": ["models"]}, "expected absolute paths, got 'models'"),
-        ({"isolation": "inprocess", "sandbox": "strict"}, "sandbox = 'strict' needs a process"),
+        ({"isolation": "inprocess", "sandbox": "strict"}, 'sandbox = "strict" needs a process'),
+        ({"isolation": "inprocess", "sandbox_required": True}, "sandbox_required = true needs a process"),
+        ({"isolation": "inprocess", "memory": "1 GiB"}, "memory needs a process"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(settings: dict[str, object], fault: str) -> None:

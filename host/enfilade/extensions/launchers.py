@@ -6,9 +6,12 @@ from dataclasses import replace
 
 from enfilade.admission import Runner
 from enfilade.candidate import Candidate, plugin_key
-from enfilade.config import Config
+from enfilade.config import Config, toml_key
 from enfilade.errors import ConfigError, near_matches
 from enfilade.hookspecs import LauncherKind, Launching
+
+HERE = "inprocess"
+"""The way that is the host's own process."""
 
 _log = logging.getLogger(__name__)
 
@@ -31,7 +34,8 @@ class Launchers:
         """What runs a plugin's strategies.
 
         Raises:
-            ConfigError: The plugin's settings name a way that there is not.
+            ConfigError: The plugin's settings name a way that there is not, or it is to be confined and to run in this
+                process, where nothing can be.
         """
         name = self._name(candidate)
         if name not in self._made:
@@ -41,6 +45,8 @@ class Launchers:
                 raise ConfigError(f"{place}: there is no launcher {name!r}; {near_matches(name, self._kinds)}")
             self._made[name] = kind.make()
         self._warn_of_misplaced(candidate)
+        if name == HERE:
+            self._check_unconfined(candidate)
         if candidate.sandboxing is None:
             candidate = replace(candidate, sandboxing=self._config.sandboxing(candidate.plugin))
         return self._made[name].guest(candidate)
@@ -60,9 +66,23 @@ class Launchers:
                     *(offer.name, candidate.plugin, candidate.plugin),
                 )
 
+    def _check_unconfined(self, candidate: Candidate) -> None:
+        """Refuses a plugin in this process that somebody wanted confined; warns of one that would be by default."""
+        plugin, given = candidate.plugin, candidate.sandboxing
+        if (given or self._config.sandboxing(plugin)).profile == "none":
+            return
+        asked = self._config.asked_sandbox(plugin) if given is None else f'its sandbox "{given.profile}"'
+        if asked:
+            raise ConfigError(
+                f"plugin {plugin!r} is to run in the host's own process, where {asked} cannot hold; leave out "
+                '`--isolation inprocess` or isolation = "inprocess"; or, where you trust its code as your own, set '
+                f'[plugins.{toml_key(plugin)}] sandbox = "none"'
+            )
+        _log.warning("plugin %r runs in the host's own process, where no sandbox confines it", plugin)
+
     def _name(self, candidate: Candidate) -> str:
         chosen = self._settings.get(plugin_key(candidate.plugin))
         if chosen is not None and chosen.launcher:
             return chosen.launcher
         # A plugin that runs elsewhere has no code here that could be imported.
-        return "inprocess" if candidate.isolation == "inprocess" and candidate.offers else "process"
+        return HERE if candidate.isolation == "inprocess" and candidate.offers else "process"
