@@ -14,9 +14,11 @@ from enfilade.config import Config, PluginSettings
 from enfilade.extensions.launchers import Launchers
 from enfilade.hookspecs import LauncherKind
 from enfilade.isolation.sandbox.bubblewrap import enclosed, exit_code
-from enfilade.isolation.sandbox.layers import Layer
+from enfilade.isolation.sandbox.layers import PARTS, Layer
 from enfilade.isolation.sandbox.places import command_places, interpreter_places, package_places, variable_places
+from enfilade.sandbox_settings import SandboxSettings
 from enfilade.sandboxing import Sandboxing
+from tests.support.faulty_guest import ROOT
 
 MIB = 1024 * 1024
 
@@ -63,6 +65,12 @@ def test_a_plugins_own_settings_win_however_its_name_is_written() -> None:
 def test_settings_that_cannot_be_are_refused(settings: dict[str, object], fault: str) -> None:
     with pytest.raises(ValidationError, match=fault):
         PluginSettings.model_validate(settings)
+
+
+def test_every_setting_and_every_layer_stands_on_the_page() -> None:
+    page = (ROOT / "docs" / "isolation.md").read_text(encoding="utf-8")
+    assert [name for name in SandboxSettings.model_fields if f"\n{name} = " not in page] == []
+    assert [name for name in PARTS if name not in page.lower()] == []
 
 
 def test_a_launcher_hears_what_the_configuration_says_and_what_a_candidate_says_itself() -> None:
