@@ -176,4 +176,8 @@ async def test_a_host_without_a_data_folder_runs_all_the_same(
     async with hosting(offering("at_run:Works")) as host:
         assert (await answer(host)).isdigit()
         await asyncio.sleep(0)
-    assert "other processes cannot see this host's plugins" in caplog.text
+    assert (
+        f"other processes cannot see this host's plugins: cannot use {__file__}/hosts: Not a directory" in caplog.text
+    )
+    assert "name another data folder with ENFILADE_DATA_DIR" in caplog.text
+    assert "Errno" not in caplog.text

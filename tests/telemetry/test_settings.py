@@ -1,6 +1,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,12 +10,14 @@ from enfilade.errors import ConfigError
 from enfilade.extensions.loading import Extensions
 from enfilade.host import Host
 from enfilade.telemetry import pipeline, settings
+from enfilade.telemetry.collector import Collector as Sending
 from enfilade.telemetry.settings import TelemetrySettings
 from tests.layers.scenario import told
 from tests.support.collector import Collector
 from tests.telemetry.traced import traced
 
-SOME = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
+BASE = "OTEL_EXPORTER_OTLP_ENDPOINT"
+SOME = {BASE: "http://127.0.0.1:4318"}
 
 
 def kinds(config: Config) -> list[str]:
@@ -143,6 +146,30 @@ async def test_a_signal_that_the_environment_does_not_want_sent_is_not_sent(
         await host.ask(told({"say": "x"}), "?")
         assert "enfilade_runs_total" in host.metrics_text()
     assert (bool(collector.spans), bool(collector.metrics)) == (signal == "METRICS", signal == "TRACES")
+
+
+HERE = "http://localhost:4318"
+
+
+@pytest.mark.parametrize(
+    ("section", "variables", "traces", "metrics"),
+    [
+        ({}, {}, None, None),
+        ({"prometheus": "127.0.0.1:9464"}, {}, None, None),
+        ({"export": True}, {}, f"{HERE}/v1/traces", f"{HERE}/v1/metrics"),
+        ({"endpoint": "http://quay:1"}, {}, "http://quay:1/v1/traces", "http://quay:1/v1/metrics"),
+        ({}, SOME, f"{SOME[BASE]}/v1/traces", f"{SOME[BASE]}/v1/metrics"),
+        ({}, {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://quay:1/t"}, "http://quay:1/t", None),
+        ({}, {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://quay:1/m"}, None, "http://quay:1/m"),
+        ({"endpoint": "http://quay:1"}, {"OTEL_METRICS_EXPORTER": "none"}, "http://quay:1/v1/traces", None),
+    ],
+)
+def test_only_where_a_collector_is_named_is_anything_sent(
+    section: dict[str, Any], variables: dict[str, str], traces: str | None, metrics: str | None
+) -> None:
+    sending = Sending(TelemetrySettings.model_validate(section), variables)
+    spans, counts = sending.spans(), sending.metrics()
+    assert (getattr(spans, "_endpoint", None), getattr(counts, "_endpoint", None)) == (traces, metrics)
 
 
 def test_nothing_of_opentelemetry_is_imported_where_it_is_off() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from enfilade.isolation.states import PluginStatus, State, StateChange, Supervised
 from enfilade.running.folder import HostFolder, living_hosts
 from enfilade.running.logbook import Logbook
-from enfilade.running.places import hosts_folder, logs_folder
+from enfilade.running.places import DATA_VARIABLE, hosts_folder, logs_folder
 
 LOOK_SECONDS = 0.5
 """How often a host looks for requests, and whether the numbers of runs have changed."""
@@ -86,7 +86,10 @@ class Presence:
         try:
             folder = self._move_in()
         except OSError as error:
-            _log.warning("other processes cannot see this host's plugins: %s", error)
+            _log.warning(
+                "other processes cannot see this host's plugins: cannot use %s: %s; name another data folder with %s",
+                *(self._hosts or hosts_folder(), error.strerror or error, DATA_VARIABLE),
+            )
             return
         try:
             while True:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
 DEFAULT_ENDPOINT = "http://localhost:4318"
-"""Where a collector is that nobody names (OTLP's own default)."""
+"""Where a collector is that nobody names, where `export` is true (OTLP's own default)."""
 
 _log = logging.getLogger(__name__)
 
@@ -61,38 +61,39 @@ class Collector:
     def __init__(self, settings: TelemetrySettings, environment: Mapping[str, str] = os.environ) -> None:
         self.delivery = Delivery()
         self._endpoint = settings.endpoint
+        self._fallback = DEFAULT_ENDPOINT if settings.export else ""
         self._environment = environment
         self._headers = _headers(settings.headers_env, environment)
 
     def spans(self) -> "SpanExporter | None":
-        """What sends spans; None where OpenTelemetry's own variable wants none sent."""
-        if not self._wants("TRACES"):
+        """What sends spans; None where no collector is named, or OpenTelemetry's own variable wants none sent."""
+        url = self._url("traces")
+        if not url or not self._wants("TRACES"):
             return None
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-        url = self._url("traces")
         return OTLPSpanExporter(endpoint=url, headers=self._headers, session=_session(url, self.delivery))
 
     def metrics(self) -> "MetricExporter | None":
-        """What sends metrics; None where OpenTelemetry's own variable wants none sent."""
-        if not self._wants("METRICS"):
+        """What sends metrics; None where no collector is named, or OpenTelemetry's own variable wants none sent."""
+        url = self._url("metrics")
+        if not url or not self._wants("METRICS"):
             return None
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 
-        url = self._url("metrics")
         return OTLPMetricExporter(endpoint=url, headers=self._headers, session=_session(url, self.delivery))
 
     def _wants(self, signal: str) -> bool:
         return self._environment.get(f"OTEL_{signal}_EXPORTER", "").strip().lower() != "none"
 
     def _url(self, signal: str) -> str:
+        """Where a signal goes; empty where nobody names a collector and nobody asks to send without."""
         if self._endpoint:
             return f"{self._endpoint}/v1/{signal}"
         if named := self._environment.get(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT"):
             return named
-        return (
-            f"{self._environment.get('OTEL_EXPORTER_OTLP_ENDPOINT') or DEFAULT_ENDPOINT}".rstrip("/") + f"/v1/{signal}"
-        )
+        base = self._environment.get("OTEL_EXPORTER_OTLP_ENDPOINT") or self._fallback
+        return base and base.rstrip("/") + f"/v1/{signal}"
 
 
 def _headers(named: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str] | None:

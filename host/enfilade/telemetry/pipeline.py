@@ -53,7 +53,7 @@ class Pipeline:
         from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
         self.settings = settings
-        self._collector = Collector(settings, environment) if settings.export else None
+        self._collector = Collector(settings, environment) if settings.export is not False else None
         self._reader = InMemoryMetricReader()
         resource = _resource(settings)
         self.tracer_provider = self._traces(resource)

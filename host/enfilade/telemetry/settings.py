@@ -25,7 +25,8 @@ class TelemetrySettings(BaseModel):
         service_name: What this host is called; empty leaves it to `OTEL_SERVICE_NAME`, else `enfilade`.
         content: Whether spans hold what was asked, answered and given to tools, and errors their whole text.
         propagate: Whether `traceparent` goes with requests to models, MCP servers and HTTP interfaces.
-        export: Whether anything is sent; False keeps the metrics for `Host.metrics_text()` and `prometheus`.
+        export: Whether anything is sent; False keeps the metrics for `Host.metrics_text()` and `prometheus`. None sends
+            where a collector is named, here or by OpenTelemetry's variables; True sends to OTLP's own default else.
         flush_seconds: Seconds that a host waits at its end for the last spans and metrics to be sent.
         prometheus: `HOST:PORT` at which `/metrics` has the metrics as Prometheus reads them; empty is nowhere.
     """
@@ -38,7 +39,7 @@ class TelemetrySettings(BaseModel):
     service_name: str = ""
     content: bool = False
     propagate: bool = True
-    export: bool = True
+    export: bool | None = None
     flush_seconds: float = Field(default=3.0, gt=0, le=60)
     prometheus: str = ""
 
