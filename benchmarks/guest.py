@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from enfilade.candidate import Candidate, Offer
-from enfilade.isolation.guest import Guest
 from enfilade.isolation.launcher import Launcher
+from enfilade.isolation.supervision.guest import Guest
 from enfilade.sandboxing import Sandboxing
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import Invocation

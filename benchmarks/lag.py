@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 from benchmarks.figure import Figure, middle, milliseconds
 from benchmarks.guest import NoHatch, cpu_seconds, invocation, started_guest
-from enfilade.isolation.guest import Guest, StartedGuest
+from enfilade.isolation.supervision.guest import Guest, StartedGuest
 from enfilade_sdk.prompts import AssistantMessage, ModelChunk, ModelRequest, ModelResult
 
 STREAMS = 20

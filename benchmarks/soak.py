@@ -30,8 +30,8 @@ from enfilade.config import Config
 from enfilade.extensions.loading import Extensions
 from enfilade.hookspecs import LauncherKind
 from enfilade.host import Host
-from enfilade.isolation.backoff import CrashPolicy
 from enfilade.isolation.launcher import Launcher
+from enfilade.isolation.supervision.backoff import CrashPolicy
 from enfilade.outcome import Outcome, Status
 from enfilade.supervision import Supervision
 from enfilade_sdk.errors import ErrorCode

@@ -10,9 +10,9 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from benchmarks.figure import Figure, middle, milliseconds
 from benchmarks.guest import ROOT, NoHatch, invocation
 from enfilade.candidate import Candidate, Offer
-from enfilade.isolation.guest import StartedGuest
 from enfilade.isolation.launcher import Launcher
-from enfilade.isolation.states import State
+from enfilade.isolation.supervision.guest import StartedGuest
+from enfilade.isolation.supervision.states import State
 from enfilade.supervision import Supervision
 from enfilade_sdk.errors import GuestDiedError
 

@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.bare import bare_stub
 from benchmarks.figure import Figure, middle, milliseconds
 from benchmarks.guest import NoHatch, cpu_seconds, invocation, read_all, resident_bytes, started_guest
-from enfilade.isolation.guest import StartedGuest
+from enfilade.isolation.supervision.guest import StartedGuest
 from enfilade_sdk.prompts import AssistantMessage, ModelChunk, ModelRequest, ModelResult
 from enfilade_wire.v1 import strategy_pb2 as pb
 

@@ -7,7 +7,7 @@ from enfilade.admission import Admitted, Runner, admit
 from enfilade.candidate import Candidate
 from enfilade.errors import NameConflictError, StrategyNotFoundError, near_matches
 from enfilade.inquiry import PATIENCE, Answers, ask
-from enfilade.isolation.states import PluginStatus
+from enfilade.isolation.supervision.states import PluginStatus
 from enfilade.lineup import Lineup, Member, NothingMore, Restarted, Source
 from enfilade_sdk.errors import EnfiladeError
 

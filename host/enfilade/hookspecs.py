@@ -13,7 +13,7 @@ import pluggy
 if TYPE_CHECKING:
     from enfilade.admission import Runner
     from enfilade.candidate import Candidate
-    from enfilade.isolation.states import StateChange
+    from enfilade.isolation.supervision.states import StateChange
     from enfilade.layers.context import RunContext
     from enfilade.layers.counts import Counts
     from enfilade.layers.kind import LayerKind

@@ -29,7 +29,7 @@ from enfilade.extensions.launchers import Launchers
 from enfilade.extensions.loading import Extensions
 from enfilade.invoking import Asked, Invoking
 from enfilade.isolation.directory import sweep
-from enfilade.isolation.states import supervised
+from enfilade.isolation.supervision.states import supervised
 from enfilade.layers.chain import Chain
 from enfilade.layers.kind import Supplies
 from enfilade.layers.kinds import LayerKinds, layers_of, records_runs

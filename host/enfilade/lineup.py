@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from enfilade.admission import Admitted, Runner
 from enfilade.candidate import Candidate, plugin_key
 from enfilade.discovery.source_files import SourceFiles
-from enfilade.isolation.states import PluginStatus, supervised
+from enfilade.isolation.supervision.states import PluginStatus, supervised
 from enfilade_sdk.errors import EnfiladeError
 
 LOOK_SECONDS = 0.5

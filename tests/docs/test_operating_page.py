@@ -14,7 +14,7 @@ import pytest
 
 from enfilade.config import Config, PluginSettings
 from enfilade.environments.errors import Reason
-from enfilade.isolation.states import State
+from enfilade.isolation.supervision.states import State
 from enfilade.supervision import Supervision
 from tests.environments.wheels import write_installed
 from tests.operating.operator import Operator

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enfilade.isolation.backoff import Backoff, CrashPolicy
+from enfilade.isolation.supervision.backoff import Backoff, CrashPolicy
 
 
 class Clock:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enfilade.isolation.pool import PATIENCE, Pool, Waiting, again
+from enfilade.isolation.supervision.pool import PATIENCE, Pool, Waiting, again
 from enfilade_sdk.errors import BusyError, EnfiladeError, ErrorCode
 
 

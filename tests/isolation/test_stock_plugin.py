@@ -9,7 +9,7 @@ import pytest
 
 from enfilade.candidate import Candidate
 from enfilade.isolation.launcher import Launcher
-from enfilade.isolation.stdio import stdio_data
+from enfilade.isolation.transport.stdio import stdio_data
 from tests.support import stock_plugin
 from tests.support.faulty_guest import started
 from tests.support.leftovers import gone

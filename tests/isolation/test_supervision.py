@@ -13,12 +13,12 @@ import pytest_asyncio
 
 from enfilade.candidate import Candidate
 from enfilade.errors import LaunchError
-from enfilade.isolation import pool
-from enfilade.isolation.backoff import CrashPolicy
-from enfilade.isolation.guest import StartedGuest
 from enfilade.isolation.launcher import Launcher
 from enfilade.isolation.process import StopTimes
-from enfilade.isolation.states import State
+from enfilade.isolation.supervision import pool
+from enfilade.isolation.supervision.backoff import CrashPolicy
+from enfilade.isolation.supervision.guest import StartedGuest
+from enfilade.isolation.supervision.states import State
 from enfilade.supervision import Supervision
 from enfilade_sdk.errors import BusyError, GuestDiedError
 from enfilade_sdk.invocation import Invocation

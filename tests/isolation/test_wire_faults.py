@@ -10,8 +10,8 @@ import pytest
 
 from enfilade.candidate import Candidate
 from enfilade.isolation.calls import GuestCalls
-from enfilade.isolation.guest import StartedGuest
 from enfilade.isolation.launcher import Launcher
+from enfilade.isolation.supervision.guest import StartedGuest
 from enfilade_sdk.errors import EnfiladeError, GuestDiedError, LimitExceededError
 from enfilade_sdk.messages import ToolInvokeMessage
 from enfilade_sdk.outbox import Outbox

@@ -9,7 +9,7 @@ import pytest
 from enfilade.candidate import Candidate, Offer
 from enfilade.catalog import Catalog
 from enfilade.errors import LaunchError, StrategyNotFoundError
-from enfilade.isolation.states import PluginStatus, State
+from enfilade.isolation.supervision.states import PluginStatus, State
 from enfilade_sdk.contract import StrategyDescription
 from enfilade_sdk.errors import EnfiladeError
 from enfilade_sdk.hatch import Hatch

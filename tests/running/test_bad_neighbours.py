@@ -6,7 +6,7 @@ from dataclasses import replace
 from enfilade.candidate import Candidate
 from enfilade.config import Config
 from enfilade.host import Host
-from enfilade.isolation.states import State
+from enfilade.isolation.supervision.states import State
 from enfilade_sdk.errors import EnfiladeError
 from tests.support.faulty_guest import offering
 from tests.support.leftovers import nothing_left

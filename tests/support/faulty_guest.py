@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from enfilade.candidate import Candidate, Offer
-from enfilade.isolation.guest import StartedGuest
 from enfilade.isolation.launcher import Launcher
+from enfilade.isolation.supervision.guest import StartedGuest
 from enfilade.sandboxing import Sandboxing
 
 ROOT = Path(__file__).parents[2]

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from enfilade.candidate import Candidate, Offer
-from enfilade.isolation.guest import StartedGuest
 from enfilade.isolation.launcher import Launcher
+from enfilade.isolation.supervision.guest import StartedGuest
 from enfilade.sandbox_settings import SandboxSettings
 from enfilade.sandboxing import Profile, Sandboxing
 from enfilade_sdk.errors import EnfiladeError

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from enfilade.isolation.states import State, StateChange, supervised
+from enfilade.isolation.supervision.states import State, StateChange, supervised
 
 BOUND = 20.0
 """Seconds in which whatever is waited for must have come about; a machine may be busy."""

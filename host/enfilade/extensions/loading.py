@@ -16,7 +16,7 @@ from enfilade.extensions import own
 from enfilade.extensions.events import EVENTS, STATE, Listener, RunEvents
 from enfilade.extensions.offer import HOOKS, Offer, OfferError, offer_of
 from enfilade.hookspecs import PROJECT
-from enfilade.isolation.states import StateChange
+from enfilade.isolation.supervision.states import StateChange
 
 GROUP = "enfilade"
 """The entry-point group of host extensions."""

@@ -9,7 +9,7 @@ from typing import Any
 from enfilade.errors import LaunchError
 from enfilade.isolation.process import GuestProcess
 from enfilade.isolation.run import GuestStream
-from enfilade.isolation.transport import Transport
+from enfilade.isolation.transport.stream import Transport
 from enfilade_sdk import codec
 from enfilade_sdk.contract import StrategyDescription
 from enfilade_sdk.errors import EnfiladeError, GuestDiedError, ProtocolError

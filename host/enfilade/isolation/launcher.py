@@ -5,12 +5,12 @@ import sys
 from collections.abc import Iterator
 
 from enfilade.candidate import Candidate
-from enfilade.isolation.backoff import CrashPolicy
 from enfilade.isolation.environment import ALLOWED, GUEST_PATH
-from enfilade.isolation.guest import Guest, StartedGuest
 from enfilade.isolation.process import LaunchSpec, StopTimes, sdk_command
 from enfilade.isolation.remote import RemoteGuest
 from enfilade.isolation.sandbox.places import command_places, interpreter_places, package_places, variable_places
+from enfilade.isolation.supervision.backoff import CrashPolicy
+from enfilade.isolation.supervision.guest import Guest, StartedGuest
 from enfilade.isolation.watch import Watch
 from enfilade.sandboxing import Sandboxing
 from enfilade_sdk.serving import doorway

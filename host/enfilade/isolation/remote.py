@@ -5,10 +5,10 @@ from collections.abc import AsyncGenerator
 
 from enfilade.candidate import Candidate
 from enfilade.errors import ConfigError
-from enfilade.isolation.address import configured_address
 from enfilade.isolation.connection import Connection
-from enfilade.isolation.reach import transport_at
-from enfilade.isolation.transport import Transport
+from enfilade.isolation.transport.address import configured_address
+from enfilade.isolation.transport.reach import transport_at
+from enfilade.isolation.transport.stream import Transport
 from enfilade_sdk.contract import StrategyDescription
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import Invocation

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Coroutine
 from typing import Any, Protocol
 
 from enfilade.isolation.calls import CALLS, GuestCalls
-from enfilade.isolation.transport import RunStream
+from enfilade.isolation.transport.stream import RunStream
 from enfilade_sdk import codec
 from enfilade_sdk.errors import EnfiladeError, LimitExceededError, ProtocolError
 from enfilade_sdk.hatch import Hatch

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from enfilade.isolation.states import PluginStatus, State, StateChange, Supervised
+from enfilade.isolation.supervision.states import PluginStatus, State, StateChange, Supervised
 from enfilade.running.folder import HostFolder, living_hosts
 from enfilade.running.logbook import Logbook
 from enfilade.running.places import DATA_VARIABLE, hosts_folder, logs_folder

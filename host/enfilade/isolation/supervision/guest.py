@@ -8,16 +8,16 @@ from time import monotonic
 from typing import Protocol, cast
 
 from enfilade.errors import HostError, LaunchError
-from enfilade.isolation.backoff import Backoff, CrashPolicy
 from enfilade.isolation.journal import Journal, Sink
-from enfilade.isolation.pool import Pool, Waiting, again
 from enfilade.isolation.process import LaunchSpec, StopTimes
-from enfilade.isolation.refusal import given_up, not_started, stopped, too_late
-from enfilade.isolation.register import Register
 from enfilade.isolation.sandbox.plan import Confined
-from enfilade.isolation.states import Listener, PluginStatus, State
+from enfilade.isolation.supervision.backoff import Backoff, CrashPolicy
+from enfilade.isolation.supervision.pool import Pool, Waiting, again
+from enfilade.isolation.supervision.refusal import given_up, not_started, stopped, too_late
+from enfilade.isolation.supervision.register import Register
+from enfilade.isolation.supervision.states import Listener, PluginStatus, State
+from enfilade.isolation.supervision.worker import Worker
 from enfilade.isolation.watch import Watch
-from enfilade.isolation.worker import Worker
 from enfilade.store.masking import secrets_of
 from enfilade.supervision import Supervision
 from enfilade_sdk.contract import StrategyDescription

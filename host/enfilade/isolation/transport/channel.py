@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 
 from enfilade.errors import ConfigError
-from enfilade.isolation.address import GRPCS, Address
+from enfilade.isolation.transport.address import GRPCS, Address
 from enfilade_sdk.serving.handshake import MAX_MESSAGE_BYTES
 from enfilade_sdk.serving.pem import read_pem_files
 

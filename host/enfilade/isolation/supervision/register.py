@@ -4,9 +4,9 @@ import logging
 import time
 from collections.abc import Sequence
 
-from enfilade.isolation.backoff import Backoff
-from enfilade.isolation.states import Listener, PluginStatus, State, StateChange
-from enfilade.isolation.worker import Worker
+from enfilade.isolation.supervision.backoff import Backoff
+from enfilade.isolation.supervision.states import Listener, PluginStatus, State, StateChange
+from enfilade.isolation.supervision.worker import Worker
 
 _log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from enfilade.isolation.grpc_stream import GrpcRunStream
+from enfilade.isolation.transport.grpc_stream import GrpcRunStream
 
 AHEAD = 4
 """Streams that wait, opened, for a run."""

@@ -7,12 +7,12 @@ from typing import Any
 
 import grpc
 
-from enfilade.isolation.address import Address
-from enfilade.isolation.ahead import StreamsAhead
-from enfilade.isolation.channel import open_channel
-from enfilade.isolation.grpc_stream import GrpcRunStream, broken
 from enfilade.isolation.output import OutputTail
-from enfilade.isolation.stdio import drain_stdio
+from enfilade.isolation.transport.address import Address
+from enfilade.isolation.transport.ahead import StreamsAhead
+from enfilade.isolation.transport.channel import open_channel
+from enfilade.isolation.transport.grpc_stream import GrpcRunStream, broken
+from enfilade.isolation.transport.stdio import drain_stdio
 from enfilade_sdk.serving.link import StreamBrokenError
 from enfilade_sdk.serving.server import TOKEN_KEY
 from enfilade_wire.v1 import strategy_pb2 as pb

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from enfilade.isolation.connection import Connection
 from enfilade.isolation.process import AT_ONCE, GuestProcess, LaunchSpec, StopTimes, launch
-from enfilade.isolation.reach import transport_to
 from enfilade.isolation.sandbox.plan import Confined
-from enfilade.isolation.states import ProcessStatus, State
+from enfilade.isolation.supervision.states import ProcessStatus, State
+from enfilade.isolation.transport.reach import transport_to
 from enfilade.isolation.watch import Watch
 from enfilade_sdk.contract import StrategyDescription
 from enfilade_sdk.errors import NotAdmittedError

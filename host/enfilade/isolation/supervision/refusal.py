@@ -1,7 +1,7 @@
 """The errors of runs that a plugin's state keeps from beginning."""
 
 from enfilade.errors import LaunchError
-from enfilade.isolation.states import State
+from enfilade.isolation.supervision.states import State
 
 
 def given_up(plugin: str, crashes: int, last: str) -> LaunchError:

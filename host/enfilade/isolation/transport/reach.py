@@ -1,10 +1,10 @@
 """How each plugin is reached: the plain link or gRPC."""
 
-from enfilade.isolation.address import Address
-from enfilade.isolation.link_transport import LinkTransport
 from enfilade.isolation.output import OutputTail
 from enfilade.isolation.process import GuestProcess
-from enfilade.isolation.transport import Transport
+from enfilade.isolation.transport.address import Address
+from enfilade.isolation.transport.link_transport import LinkTransport
+from enfilade.isolation.transport.stream import Transport
 from enfilade_sdk.serving.address import unix_address
 from enfilade_sdk.serving.handshake import LINK
 
@@ -29,6 +29,6 @@ def transport_at(address: Address) -> Transport:
 
 def _grpc(address: Address, token: str = "", output: OutputTail | None = None) -> Transport:
     # Here, since grpc takes a tenth of a second and 15 MB, and most hosts have no use for it.
-    from enfilade.isolation.grpc_transport import GrpcTransport
+    from enfilade.isolation.transport.grpc_transport import GrpcTransport
 
     return GrpcTransport(address, token, output)
