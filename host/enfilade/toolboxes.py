@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from enfilade.current_folder import current_folder
 from enfilade.tools.engine import ToolEngine
 from enfilade.tools.entry import ToolEntry
 from enfilade.tools.limits import ToolLimits
@@ -53,7 +53,7 @@ class Toolboxes:
         for tool in given:
             entry = ToolEntry(tool=tool)
             self._named.setdefault(entry.label, entry)
-        self.registry = SourceRegistry(Path.cwd(), Threads(limits.threads), kinds=kinds, sections=sections)
+        self.registry = SourceRegistry(current_folder(), Threads(limits.threads), kinds=kinds, sections=sections)
         self._boxes: OrderedDict[int, _Box] = OrderedDict()
         self._retired: set[_Box] = set()  # no longer in their places; the last one to give one back closes it
         self._lock = asyncio.Lock()

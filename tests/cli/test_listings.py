@@ -103,7 +103,7 @@ async def test_the_doctor_names_faults_and_goes_on(enfilade: Enfilade) -> None:
     done = await enfilade("doctor")
     assert done.code == 1
     assert "FAULT  configuration: enfilade.toml has 1 fault(s):" in done.text
-    assert "plugin processes: enfilade-fc started" in done.text
+    assert "FAULT  private directories: ENFILADE_RUNTIME_DIR does not serve" in done.text
     assert done.text.endswith("there are faults, see above\n")
 
 

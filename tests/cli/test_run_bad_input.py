@@ -1,5 +1,8 @@
 """Every bad input that the command line can be given, each with a clear error and the right exit code."""
 
+import sys
+from dataclasses import replace
+
 import pytest
 
 from tests.support.enfilade_command import Enfilade, Finished, at
@@ -211,3 +214,21 @@ async def test_a_tool_result_that_is_not_utf8_does_no_harm(enfilade: Enfilade) -
         done = await enfilade("run", "q", "--json", "-t", "raw.py:raw", *at(server.base_url))
     assert done.code == 0
     assert done.outcome["answer"] == "Got it."
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "q"),
+        ("run", "q", "-s", "mine.py:Mine"),
+        ("tools",),
+        ("knowledge", "list"),
+    ],
+)
+async def test_a_current_folder_that_was_deleted_is_told(enfilade: Enfilade, words: tuple[str, ...]) -> None:
+    leave = (
+        "import os, sys; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); "
+        "os.execv(sys.executable, [sys.executable, '-m', 'enfilade', *sys.argv[1:]])"
+    )
+    done = await replace(enfilade, program=(sys.executable, "-c", leave))(*words)
+    check(done, "error: the current folder was deleted; change to one that is there (cd)", code="invalid_params")

@@ -1,11 +1,11 @@
 """Plugins by what a user calls them: a strategy, a plugin, or a class in the current folder."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from enfilade.candidate import Candidate, Isolation, Offer, plugin_key
 from enfilade.cli.usage import CommandLineError
 from enfilade.config import Config
+from enfilade.current_folder import current_folder
 from enfilade.discovery.configured import configured_candidates
 from enfilade.discovery.entry_points import installed_candidates
 from enfilade.discovery.managed import managed_candidates
@@ -37,11 +37,12 @@ def target_candidate(target: str, isolation: Isolation = "process") -> Candidate
 
     Raises:
         CommandLineError: The text has another form, or there is no such file.
+        ConfigError: The current folder is not there any more.
     """
     module, _, attribute = target.partition(":")
-    folder = Path.cwd()
+    folder = current_folder()
     if module.endswith(".py"):
-        file = Path(module).absolute()
+        file = folder / module
         if not file.is_file():
             raise CommandLineError(f"there is no file {module}; expected FILE.py:Class or module:Class")
         module, folder = file.stem, file.parent

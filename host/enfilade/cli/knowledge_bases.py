@@ -9,6 +9,7 @@ from enfilade.cli.exit_code import FAILED
 from enfilade.cli.failure import tell
 from enfilade.cli.screen import ReaderGoneError, Screen
 from enfilade.config import Config, load_config
+from enfilade.current_folder import current_folder
 from enfilade.tools.knowledge.index import Index
 from enfilade.tools.knowledge.place import file_of, files, not_found
 from enfilade.tools.knowledge.settings import KnowledgeSettings
@@ -32,9 +33,9 @@ class KnowledgeBases:
         """Those that a command started here has.
 
         Raises:
-            ConfigError: The configuration cannot be used.
+            ConfigError: The configuration cannot be used, or the current folder is not there any more.
         """
-        return cls(load_config(), Path.cwd())
+        return cls(load_config(), current_folder())
 
     def settings(self, name: str) -> KnowledgeSettings:
         """What the configuration says of one."""

@@ -1,12 +1,13 @@
 """`enfilade tools`."""
 
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 from urllib.parse import urlsplit
 
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.listing import print_json, print_table
 from enfilade.config import Config, load_config
+from enfilade.current_folder import current_folder
 from enfilade.extensions.own import enfilade_tools
 from enfilade.tools.knowledge.place import files
 from enfilade.tools.registry import SourceRegistry
@@ -70,10 +71,10 @@ def _knowledge(config: Config) -> list[dict[str, Any]]:
             "origin": "configuration" if name in config.knowledge else "knowledge add",
             "description": ": ".join(filter(None, ("searches a knowledge base", described.get(name)))),
         }
-        for name in files(config.knowledge, Path.cwd())
+        for name in files(config.knowledge, current_folder())
     ]
 
 
 def _available() -> list[dict[str, Any]]:
-    found = SourceRegistry(Path.cwd(), Threads(), kinds=enfilade_tools()).available()
+    found = SourceRegistry(current_folder(), Threads(), kinds=enfilade_tools()).available()
     return [{"name": tool.spec, "origin": tool.origin, "description": tool.description or None} for tool in found]

@@ -7,8 +7,11 @@ import stat
 import tempfile
 from pathlib import Path
 
-from enfilade.errors import LaunchError
+from enfilade.errors import ConfigError, LaunchError
 from enfilade.isolation.guardian import PREFIX, is_private
+
+RUNTIME_VARIABLE = "ENFILADE_RUNTIME_DIR"
+"""The variable that names the one place for them."""
 
 PATH_LIMIT = 60
 """Bytes of a directory's path. A socket's path holds 107, and its name needs room."""
@@ -21,6 +24,8 @@ def make_directory() -> str:
     """Makes a directory that only this user can enter. Its name says which process made it.
 
     Raises:
+        ConfigError: The place that `ENFILADE_RUNTIME_DIR` names does not serve. No other is tried, since whoever names
+            one may want its bounds, as of a tmpfs.
         LaunchError: No place gave one of a short enough path; the text names each with its reason.
     """
     refusals = []
@@ -37,10 +42,15 @@ def make_directory() -> str:
             return path
         remove_directory(path)
         refusals.append(f"{place}: its path is over {PATH_LIMIT} bytes")
+    if os.environ.get(RUNTIME_VARIABLE):
+        raise ConfigError(
+            f"{RUNTIME_VARIABLE} does not serve for plugins' private directories (a socket's path holds 107 bytes): "
+            f"{refusals[0]}; name a short, writable directory, or leave it out"
+        )
     raise LaunchError(
         "no place for a plugin's private directory (a socket's path holds 107 bytes): "
         + "; ".join(refusals)
-        + "; set ENFILADE_RUNTIME_DIR to a short, writable directory"
+        + f"; set {RUNTIME_VARIABLE} to a short, writable directory"
     )
 
 
@@ -60,8 +70,9 @@ def sweep() -> None:
 
 
 def _places() -> list[str]:
-    named = [os.environ.get("ENFILADE_RUNTIME_DIR"), os.environ.get("XDG_RUNTIME_DIR")]
-    places = [*named, "/tmp", "/dev/shm", "/var/tmp", os.environ.get("TMPDIR")]  # noqa: S108 - mkdtemp makes them private
+    if named := os.environ.get(RUNTIME_VARIABLE):
+        return [named]
+    places = [os.environ.get("XDG_RUNTIME_DIR"), "/tmp", "/dev/shm", "/var/tmp", os.environ.get("TMPDIR")]  # noqa: S108 - mkdtemp makes them private
     return list(dict.fromkeys(place for place in places if place))
 
 
