@@ -77,6 +77,50 @@ async def test_a_run_that_there_is_not_is_told_as_text_and_as_json(recorded: Rec
     assert loaded(done)["error"]["code"] == "invalid_params"
 
 
+@pytest.mark.parametrize("verb", ["show", "export", "delete"])
+async def test_where_nothing_was_recorded_no_run_is_found_and_the_store_has_not_failed(
+    recorded: Recorded, verb: str
+) -> None:
+    done = await recorded.enfilade("runs", verb, "abcdefgh", "--json")
+    assert done.code == 1
+    assert "there are no records yet" in done.err
+    assert loaded(done)["error"]["code"] == "invalid_params"
+
+
+async def test_old_runs_are_deleted_by_date_and_by_age(anywhere: Recorded) -> None:
+    await anywhere.run(*WAY)
+    await anywhere.run("And 3 * 3?")
+    for past in ("30d", "1h", "2001-02-03"):
+        done = await anywhere.enfilade("runs", "delete", "--before", past, "--json")
+        assert loaded(done) == {"deleted_runs": 0}
+    assert len(await anywhere.runs()) == 2
+    done = await anywhere.enfilade("runs", "delete", "--before", "9999-01-01T00:00+00:00")
+    assert (done.code, done.text.startswith("2 runs that began before 999")) == (0, True)
+    assert await anywhere.runs() == []
+
+
+async def test_where_nothing_was_recorded_nothing_is_deleted(recorded: Recorded) -> None:
+    assert loaded(await recorded.enfilade("runs", "delete", "--before", "30d", "--json")) == {"deleted_runs": 0}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "give ID, the run to delete, or --before"),
+        (("3fa9", "--before", "30d"), "and not both"),
+        (("--before", "soon"), "--before: expected a date (2026-11-30), a time (2026-11-30T18:00) or an age"),
+        (("--before", "999999w"), "got '999999w'"),
+    ],
+)
+async def test_what_is_to_be_deleted_has_to_be_said_clearly(
+    enfilade: Enfilade, words: tuple[str, ...], said: str
+) -> None:
+    done = await enfilade("runs", "delete", *words, "--json")
+    assert done.code == 2
+    assert said in done.err
+    assert loaded(done)["error"]["code"] == "invalid_params"
+
+
 async def test_too_little_of_an_id_is_refused(recorded: Recorded) -> None:
     await recorded.run(*WAY)
     done = await recorded.enfilade("runs", "show", "ab")

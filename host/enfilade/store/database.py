@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from enfilade.store.engine import WRITES, postgres_engine, sqlite_engine
-from enfilade.store.errors import StoreError, Trouble
+from enfilade.store.errors import NoRecordsError, StoreError, Trouble
 from enfilade.store.fault import store_error
 from enfilade.store.file_writer import FileWriter
 from enfilade.store.migration import check_known, found_revision, migrate
@@ -290,7 +290,7 @@ def _prepare_file(file: Path, *, named: bool, make: bool) -> None:
         _check_kind(file)
         return
     if not make:
-        raise StoreError(f"there are no records yet: {file} does not exist; runs make it", Trouble.NOT_A_STORE)
+        raise NoRecordsError(f"there are no records yet: {file} does not exist; runs make it", Trouble.NOT_A_STORE)
     try:
         if not named:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

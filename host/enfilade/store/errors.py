@@ -36,6 +36,12 @@ class StoreError(HostError):
         self.trouble = trouble
 
 
+class NoRecordsError(StoreError):
+    """There is no store yet, because nothing was recorded: what was asked for is not there, and nothing is broken."""
+
+    code = ErrorCode.INVALID_PARAMS
+
+
 class RunNotFoundError(HostError):
     """There is no recorded run of that id, or several whose ids begin so."""
 

@@ -72,12 +72,18 @@ def export(run_id: str, *, output: Path | None, store: str | None, as_json: bool
     return call("enfilade.cli.run_export:export", run_id, output, store, as_json)
 
 
-@runs.command(short_help="Delete a run's records.")
-@click.argument("run_id", metavar="ID")
+@runs.command(short_help="Delete the records of a run, or of all old ones.")
+@click.argument("run_id", metavar="[ID]", required=False)
+@click.option(
+    "--before",
+    metavar="DATE|AGE",
+    help="Delete all runs that have ended and began before a date "
+    "(2026-11-30, 2026-11-30T18:00) or longer ago than an age (12h, 30d, 8w).",
+)
 @click.option("--with-usage", is_flag=True, help="Delete its token counts too; the sums of users and conversations "
               "become smaller.")  # fmt: skip
 @_STORE
 @_JSON
-def delete(run_id: str, *, with_usage: bool, store: str | None, as_json: bool) -> int:
-    """Delete a run with all its records. Its token counts stay unless told otherwise."""
-    return call("enfilade.cli.run_delete:delete", run_id, with_usage, store, as_json)
+def delete(run_id: str | None, *, before: str | None, with_usage: bool, store: str | None, as_json: bool) -> int:
+    """Delete a run, or all old ones, with all records. Their token counts stay unless told otherwise."""
+    return call("enfilade.cli.run_delete:delete", run_id, before, with_usage, store, as_json)
