@@ -45,6 +45,9 @@ def test_the_root_is_named_by_a_variable_or_is_in_the_users_data_folder(
     monkeypatch.setenv("ENFILADE_PLUGINS_DIR", str(tmp_path / "x"))
     assert default_root() == tmp_path / "x"
     monkeypatch.delenv("ENFILADE_PLUGINS_DIR")
+    monkeypatch.setenv("ENFILADE_DATA_DIR", str(tmp_path / "data"))
+    assert default_root() == tmp_path / "data" / "plugins"
+    monkeypatch.delenv("ENFILADE_DATA_DIR")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert default_root() == tmp_path / "enfilade" / "plugins"
 

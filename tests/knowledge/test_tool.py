@@ -30,6 +30,7 @@ from tests.support.tool_calls import call, engine_of
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with documents; the user's data folder is in it."""
+    monkeypatch.delenv("ENFILADE_DATA_DIR")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     (tmp_path / "guide.md").write_text(GUIDE)
     (tmp_path / "zh.md").write_text(CHINESE)

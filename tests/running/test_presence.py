@@ -141,13 +141,17 @@ async def test_a_restart_that_fails_leaves_what_ran(enfilade: Enfilade, data: Pa
         done = await enfilade("plugins", "restart", "fragile")
         assert done.code == 1
         assert "does not start anew, so what ran goes on: plugin 'fragile' ended before its handshake" in done.err
+        assert "(code: guest_died)" in done.err
         assert (await host.ask(WORKS, "x")).answer == "old"
 
 
 async def test_what_nobody_runs_cannot_be_started_anew(enfilade: Enfilade) -> None:
     done = await enfilade("plugins", "restart", "nothing")
     assert done.code == 1
-    assert done.err == "error: no host that runs has started a plugin 'nothing'; see `enfilade plugins status`\n"
+    said = "no host that runs has started a plugin 'nothing'; see `enfilade plugins status`"
+    assert done.err == f"error: {said} (code: invalid_params)\n"
+    form = json.loads((await enfilade("plugins", "restart", "nothing", "--json")).out)
+    assert form == {"error": {"code": "invalid_params", "message": said, "details": {}}}
 
 
 async def test_a_log_is_followed_until_ctrl_c(enfilade: Enfilade, host: Host) -> None:
@@ -166,7 +170,12 @@ async def test_a_log_that_is_not_there_is_told_with_those_that_are(enfilade: Enf
     await answer(host)
     done = await enfilade("plugins", "logs", "harn")
     assert (done.code, done.text) == (1, "")
-    assert "there is no log of a plugin 'harn'; did you mean 'harm'?" in done.err
+    assert (
+        "error: there is no log of a plugin 'harn'; did you mean 'harm'? there are: harm (code: invalid_params)"
+        in done.err
+    )
+    form = json.loads((await enfilade("plugins", "logs", "harn", "--json")).out)
+    assert form["error"]["code"] == "invalid_params"
 
 
 async def test_a_host_without_a_data_folder_runs_all_the_same(

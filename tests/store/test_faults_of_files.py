@@ -175,6 +175,7 @@ async def test_a_listing_makes_no_file(tmp_path: Path) -> None:
 async def test_the_default_file_is_in_the_users_data_folder_and_nobody_elses_to_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("ENFILADE_DATA_DIR")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     async with await Store.open():
         file = default_file()

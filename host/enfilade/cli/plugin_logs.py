@@ -3,11 +3,13 @@
 from dataclasses import asdict
 
 from enfilade.cli.exit_code import DONE, FAILED
+from enfilade.cli.failure import tell
 from enfilade.cli.json_line import json_line
-from enfilade.cli.screen import RED, ReaderGoneError, Screen
+from enfilade.cli.screen import ReaderGoneError, Screen
 from enfilade.errors import near_matches
 from enfilade.running.log_lines import LogLine, follow, last_lines, logged_plugins
 from enfilade.running.places import logs_folder
+from enfilade_sdk.errors import InvalidParamsError
 
 
 def show(name: str, number: int, going_on: bool, as_json: bool) -> int:
@@ -16,8 +18,8 @@ def show(name: str, number: int, going_on: bool, as_json: bool) -> int:
     try:
         lines, end = last_lines(folder, name, number)
     except FileNotFoundError:
-        screen.error(f"error: there is no log of a plugin {name!r}; {near_matches(name, logged_plugins(folder))}", RED)
-        return FAILED
+        alike = near_matches(name, logged_plugins(folder))
+        return tell(screen, InvalidParamsError(f"there is no log of a plugin {name!r}; {alike}"), as_json=as_json)
     try:
         for line in lines:
             _print(screen, line, as_json=as_json)

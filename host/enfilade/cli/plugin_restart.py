@@ -4,10 +4,13 @@ from dataclasses import asdict
 from typing import Any
 
 from enfilade.cli.exit_code import DONE, FAILED
+from enfilade.cli.failure import tell
 from enfilade.cli.json_line import json_text
-from enfilade.cli.screen import RED, Screen
+from enfilade.cli.screen import Screen
+from enfilade.errors import LaunchError
 from enfilade.running.asking import Answer, restart
 from enfilade.running.places import hosts_folder
+from enfilade_sdk.errors import InvalidParamsError
 
 _TOLD = {
     "restarted": "was started anew",
@@ -20,17 +23,17 @@ def show(name: str, as_json: bool) -> int:
     """Asks every host that has the plugin; gives 1 when none has it or one could not."""
     screen = Screen.claim()
     answers = restart(hosts_folder(), name)
+    if not answers:
+        text = f"no host that runs has started a plugin {name!r}; see `enfilade plugins status`"
+        return tell(screen, InvalidParamsError(text), as_json=as_json)
     if as_json:
         screen.say(json_text([asdict(answer) for answer in answers], indent=2) + "\n")
-    if not answers:
-        screen.error(f"error: no host that runs has started a plugin {name!r}; see `enfilade plugins status`", RED)
-        return FAILED
     fine = True
     for answer in answers:
         for good, line in _lines(answer, name):
             fine = fine and good
             if not good:
-                screen.error(f"error: {line}", RED)
+                tell(screen, LaunchError(line))  # as JSON it stands in the answer
             elif not as_json:
                 screen.say(f"{line}\n")
     return DONE if fine else FAILED

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from enfilade.data_folder import data_folder
 from enfilade.environments.hold import Hold, take_hold
 
 ROOT_VARIABLE = "ENFILADE_PLUGINS_DIR"
@@ -28,12 +29,10 @@ ROOT_VARIABLE = "ENFILADE_PLUGINS_DIR"
 
 
 def default_root() -> Path:
-    """The root folder: `ENFILADE_PLUGINS_DIR`, else `plugins` in the user's data folder."""
+    """The root folder: `ENFILADE_PLUGINS_DIR`, else `plugins` in the data folder."""
     if named := os.environ.get(ROOT_VARIABLE):
         return Path(named).expanduser().absolute()
-    from platformdirs import user_data_path
-
-    return user_data_path("enfilade") / "plugins"
+    return data_folder() / "plugins"
 
 
 @dataclass(frozen=True, slots=True)

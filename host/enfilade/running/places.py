@@ -1,4 +1,4 @@
-"""Where hosts show themselves and where plugins' logs are: below the user's data folder.
+"""Where hosts show themselves and where plugins' logs are: below the data folder.
 
     DATA/hosts/PID-ID/lock          locked as long as the host lives
     DATA/hosts/PID-ID/status.json   how its plugins stand
@@ -9,22 +9,11 @@
 Everything is for this user only. A folder whose lock nobody holds belongs to a host that is dead, and is swept.
 """
 
-import os
 from pathlib import Path
 
-DATA_VARIABLE = "ENFILADE_DATA_DIR"
-"""The variable that names another data folder."""
+from enfilade.data_folder import data_folder
 
 PRIVATE = 0o700
-
-
-def data_folder() -> Path:
-    """The data folder: `ENFILADE_DATA_DIR`, else `enfilade` in the user's data folder."""
-    if named := os.environ.get(DATA_VARIABLE):
-        return Path(named).expanduser().absolute()
-    from platformdirs import user_data_path
-
-    return user_data_path("enfilade")
 
 
 def hosts_folder() -> Path:

@@ -5,6 +5,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from enfilade.data_folder import data_folder
+
 MIB = 1024 * 1024
 
 SCHEMES = ("sqlite:///", "postgresql+asyncpg://", "postgresql://")
@@ -16,7 +18,7 @@ class StoreSettings(BaseModel):
 
     Attributes:
         url: `sqlite:///FILE` (`sqlite:////abs/olute`), or `postgresql+asyncpg://USER:PASSWORD@HOST/DATABASE`. Empty is
-            `records.db` in the user's data folder. It may hold a password, so it is not shown in the settings' repr.
+            `records.db` in the data folder. It may hold a password, so it is not shown in the settings' repr.
         on_failure: What happens to a run whose records cannot be written now: `buffer` lets it go on and writes them
             later (when `buffer_bytes` or `buffer_records` wait, it fails after all); `fail` lets it fail.
         interval: Seconds after which what happened is in the store.
@@ -59,7 +61,5 @@ class StoreSettings(BaseModel):
 
 
 def default_file() -> Path:
-    """`records.db` in the user's data folder (`XDG_DATA_HOME`, `~/Library/Application Support`, `%LOCALAPPDATA%`)."""
-    from platformdirs import user_data_path
-
-    return user_data_path("enfilade", appauthor=False) / "records.db"
+    """`records.db` in the data folder."""
+    return data_folder() / "records.db"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from enfilade.data_folder import data_folder
 from enfilade.tools.knowledge.failure import KnowledgeNotFoundError
 from enfilade.tools.knowledge.settings import KnowledgeSettings
 from enfilade.tools.names import did_you_mean
@@ -13,11 +14,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,47}\Z")
 _ENDING = ".db"
 
 
-def data_folder() -> Path:
-    """`knowledge` in the user's data folder (`XDG_DATA_HOME`, `~/Library/Application Support`, `%LOCALAPPDATA%`)."""
-    from platformdirs import user_data_path
-
-    return user_data_path("enfilade", appauthor=False) / "knowledge"
+def bases_folder() -> Path:
+    """`knowledge` in the data folder."""
+    return data_folder() / "knowledge"
 
 
 def file_of(name: str, settings: KnowledgeSettings, folder: Path) -> Path:
@@ -35,7 +34,7 @@ def file_of(name: str, settings: KnowledgeSettings, folder: Path) -> Path:
         raise InvalidParamsError(
             f"a knowledge base cannot be named {name!r}; expected up to 48 letters, digits, - and _ as in harbour-rules"
         )
-    return data_folder() / f"{name}{_ENDING}" if settings.file is None else folder / settings.file.expanduser()
+    return bases_folder() / f"{name}{_ENDING}" if settings.file is None else folder / settings.file.expanduser()
 
 
 def files(configured: Mapping[str, KnowledgeSettings], folder: Path) -> dict[str, Path]:
@@ -54,4 +53,4 @@ def not_found(name: str, known: Iterable[str]) -> KnowledgeNotFoundError:
 
 
 def _made() -> list[Path]:
-    return [path for path in data_folder().glob(f"*{_ENDING}") if _NAME.match(path.stem)]
+    return [path for path in bases_folder().glob(f"*{_ENDING}") if _NAME.match(path.stem)]

@@ -1,0 +1,23 @@
+"""The folder in which Enfilade keeps what it keeps: records, knowledge bases, installed plugins, states and logs.
+
+Records, knowledge bases and installed plugins may have places of their own (`[store] url`, `[knowledge.NAME] file`,
+`ENFILADE_PLUGINS_DIR`), which go before it.
+"""
+
+import os
+from pathlib import Path
+
+DATA_VARIABLE = "ENFILADE_DATA_DIR"
+"""The variable that names another data folder."""
+
+
+def data_folder() -> Path:
+    """What `ENFILADE_DATA_DIR` names, else `enfilade` in the user's data folder.
+
+    That is in `XDG_DATA_HOME` (`~/.local/share`), `~/Library/Application Support` or `%LOCALAPPDATA%`.
+    """
+    if named := os.environ.get(DATA_VARIABLE):
+        return Path(named).expanduser().absolute()
+    from platformdirs import user_data_path
+
+    return user_data_path("enfilade", appauthor=False)
