@@ -10,6 +10,7 @@ import pytest
 from enfilade.agent import AgentConfig
 from enfilade.config import Config, PluginSettings
 from enfilade.discovery.managed import managed_candidates
+from enfilade.environments.drift import check_drift
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.store import PluginStore
 from enfilade.host import Host
@@ -48,10 +49,10 @@ async def test_a_strategy_without_the_sdk_is_installed_opened_and_run(real_store
     assert description["name"] == "greeter"
     assert [parameter["name"] for parameter in description["parameters"]] == ["query"]
     assert json.loads(json.dumps(description)) == description
-    real_store.verify("greeter")
+    check_drift(real_store.entry("greeter"))
 
     assert await answers(real_store, "greeter") == {"greeter": "hello"}
-    real_store.verify("greeter")  # running it leaves its environment as it was
+    check_drift(real_store.entry("greeter"))  # running it leaves its environment as it was
 
 
 NAMESAKES: Mapping[str, tuple[str, Mapping[str, str]]] = {

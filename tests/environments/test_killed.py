@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from enfilade.environments.drift import check_drift
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.sdk import Sdk
 from enfilade.environments.sources import Sources
@@ -66,7 +67,7 @@ async def test_a_host_killed_while_it_updates_leaves_the_old_version(
 
     await until(lambda: not processes_naming(store.root / "environments"), "no process of it is left")
     assert store.entries() == [old]
-    store.verify("greeter")
+    check_drift(store.entry("greeter"))
     store.sweep()
     assert [path.name for path in (store.root / "environments").iterdir()] == [old.folder.name]
     assert (await store.update("greeter", import_opener, spec=str(new))).version == "2.0.0"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from enfilade.environments.drift import check_drift
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.pip_installer import PipInstaller
 from enfilade.environments.sdk import Sdk
@@ -40,7 +41,7 @@ async def test_a_plugin_is_installed_with_its_dependencies_and_their_hashes(
     ]
     assert all(len(package.hashes[0]) == 64 for package in entry.packages)
     assert entry.installer == "pip"
-    pip_store.verify("greeter")
+    check_drift(pip_store.entry("greeter"))
     assert len(list(entry.venv.rglob("greeter/__pycache__/*.pyc"))) == 2
 
 

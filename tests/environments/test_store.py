@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from enfilade.candidate import Candidate
+from enfilade.environments.drift import check_drift
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.order import Step
 from enfilade.environments.sdk import Sdk
@@ -50,7 +51,7 @@ async def test_an_added_plugin_is_recorded_with_everything_that_was_installed(
     names = list(dict.fromkeys(step.name for step in steps))
     assert names == ["python", "resolve", "check", "create", "install", "compile", "open", "record"]
     assert any("greetings==3" in step.text for step in steps)
-    store.verify("greeter")
+    check_drift(store.entry("greeter"))
 
 
 async def test_nothing_of_an_installation_is_kept_but_the_environment(store: PluginStore, wheelhouse: Path) -> None:
@@ -256,7 +257,7 @@ async def test_a_root_with_spaces_and_letters_of_any_kind_works(
     store = PluginStore(tmp_path / "Größe 'ü' %20 #x", offline_sources(wheelhouse), sdk=tiny_sdk)
     wheel = write_plugin(tmp_path / "a b é", "greeter", files={"greeter/naïve.py": "x = 1"})
     entry = await store.add(str(wheel), import_opener)
-    store.verify("greeter")
+    check_drift(store.entry("greeter"))
     assert len(list(entry.venv.rglob("greeter/__pycache__/*.pyc"))) == 3
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from enfilade.environments.drift import check_drift
 from enfilade.environments.entry import PluginEntry
 from enfilade.environments.errors import InstallError, Reason, SpecError
 from enfilade.environments.store import PluginStore
@@ -93,7 +94,7 @@ async def test_a_failed_update_leaves_the_old_version_and_says_why(
         await store.update("greeter", import_opener)
     assert store.entries() == [old]
     assert environments(store) == {old.folder}
-    store.verify("greeter")
+    check_drift(store.entry("greeter"))
 
 
 async def test_an_update_of_a_file_takes_the_same_file_again(
@@ -135,12 +136,16 @@ def test_who_may_only_read_the_plugins_can_list_check_and_lease_them(store: Plug
 import os, sys
 from pathlib import Path
 import filelock
+from enfilade.environments.drift import check_drift
 from enfilade.environments.installed import InstalledPlugins
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 plugins = InstalledPlugins(Path(sys.argv[1]))
 plugins.sweep()
 print(plugins.lease("greeter").entry.version)
-for ask in (plugins.verify, plugins.remove):
+def checked(name):
+    check_drift(plugins.entry(name))
+    return plugins.entry(name)
+for ask in (checked, plugins.remove):
     try:
         print(ask("greeter").version)
     except Exception as error:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from enfilade.environments.drift import check_drift
 from enfilade.environments.entry import PluginEntry
 from enfilade.environments.errors import DriftError, InstallError
 from enfilade.environments.store import PluginStore
@@ -83,22 +84,22 @@ def lead_elsewhere(entry: PluginEntry) -> None:
 def test_a_changed_tree_is_refused_with_what_changed(
     store: PluginStore, entry: PluginEntry, change: Callable[[PluginEntry], None], told: str
 ) -> None:
-    store.verify("greeter")
+    check_drift(store.entry("greeter"))
     change(entry)
     with pytest.raises(DriftError) as caught:
-        store.verify("greeter")
+        check_drift(store.entry("greeter"))
     assert "plugin 'greeter' 1.0.0 is not started: its environment is not what was installed" in caught.value.message
     assert told in caught.value.message
     assert "`enfilade plugins update greeter` installs it anew" in caught.value.message
     assert any(told in line for line in caught.value.changes)
     with pytest.raises(DriftError):  # a refusal is not forgotten
-        store.verify("greeter")
+        check_drift(store.entry("greeter"))
 
 
 async def test_an_update_mends_a_changed_tree(store: PluginStore, entry: PluginEntry) -> None:
     change_content(entry)
     await store.update("greeter", import_opener)
-    store.verify("greeter")
+    check_drift(store.entry("greeter"))
 
 
 def test_a_tree_that_was_touched_and_is_the_same_passes_and_is_fast_again(
@@ -108,7 +109,7 @@ def test_a_tree_that_was_touched_and_is_the_same_passes_and_is_fast_again(
     before = stamps.read_text()
     for path in packages(entry).rglob("*.py"):
         path.touch()
-    store.verify("greeter")
+    check_drift(store.entry("greeter"))
     assert stamps.read_text() != before
     known = read_tree(entry.venv)
     assert read_tree(entry.venv, known) == known
@@ -124,24 +125,24 @@ def test_what_was_remembered_of_a_tree_is_not_believed(
         path.unlink()
     else:
         path.write_text(content)
-    store.verify("greeter")
+    check_drift(store.entry("greeter"))
     change_content(entry)
     with pytest.raises(DriftError):
-        store.verify("greeter")
+        check_drift(store.entry("greeter"))
 
 
 def test_many_changes_are_counted(store: PluginStore, entry: PluginEntry) -> None:
     for number in range(300):
         (packages(entry) / f"new{number:03}.py").write_text("")
     with pytest.raises(DriftError, match="and 290 more") as caught:
-        store.verify("greeter")
+        check_drift(store.entry("greeter"))
     assert len(caught.value.changes) == 200
 
 
 def test_an_environment_that_is_gone_is_refused(store: PluginStore, entry: PluginEntry) -> None:
     shutil.rmtree(entry.folder)
     with pytest.raises(DriftError, match=r"its environment .* is gone"):
-        store.verify("greeter")
+        check_drift(store.entry("greeter"))
     with pytest.raises(InstallError, match="`enfilade plugins update greeter` installs it anew"):
         store.lease("greeter")
 
@@ -149,7 +150,7 @@ def test_an_environment_that_is_gone_is_refused(store: PluginStore, entry: Plugi
 def test_a_pipe_in_an_environment_is_refused(store: PluginStore, entry: PluginEntry) -> None:
     os.mkfifo(packages(entry) / "pipe")
     with pytest.raises(InstallError, match="pipe is neither a file, a folder nor a link"):
-        store.verify("greeter")
+        check_drift(store.entry("greeter"))
 
 
 def test_differences_name_each_path_once() -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from enfilade.candidate import plugin_key
-from enfilade.environments.drift import check_drift
 from enfilade.environments.entry import PluginEntry
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.folders import Folders, default_root
@@ -60,17 +59,6 @@ class InstalledPlugins:
         except OSError:  # where it is there and cannot be reached, whoever reads it says why
             return ()
         return (status.st_mtime_ns, status.st_ino, status.st_size)
-
-    def verify(self, name: str) -> PluginEntry:
-        """Checks that a plugin's environment is what was installed. To be called before each start.
-
-        Raises:
-            DriftError: It is not; the text says what changed.
-            InstallError: There is none of that name, or it cannot be read.
-        """
-        entry = self.entry(name)
-        check_drift(entry)
-        return entry
 
     def lease(self, name: str) -> Lease:
         """Takes the right to run a plugin from the environment that it has now. Needs no right to write.

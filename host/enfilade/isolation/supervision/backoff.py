@@ -81,11 +81,6 @@ class Backoff:
         self._until = self._clock() + self._wait()
         self.given_up = self.given_up or bool(self._limit and self.crashes >= self._limit)
 
-    def forgive(self) -> None:
-        """Forgets all crashes: somebody asked for the plugin."""
-        self._row, self._until, self.given_up = 0, 0.0, False
-        self._crashes.clear()
-
     def _wait(self) -> float:
         policy = self._policy
         full = min(policy.longest, policy.first * 2.0 ** min(self._row - 1, 32))
