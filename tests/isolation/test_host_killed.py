@@ -129,6 +129,9 @@ async def test_a_host_removes_what_dead_hosts_left_and_nothing_else(
     monkeypatch.setenv("ENFILADE_RUNTIME_DIR", str(tmp_path))
     monkeypatch.setattr(directory, "PATH_LIMIT", 1000)
     own = Path(make_directory())
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    (tmp_path / "other").mkdir()
+    monkeypatch.setenv("ENFILADE_RUNTIME_DIR", str(tmp_path / "other"))  # what others left elsewhere goes too
     _, number, namespace, start, _ = own.name.split("-")
     stale = [
         tmp_path / f"enf-{GONE}-{namespace}-{start}-abc",

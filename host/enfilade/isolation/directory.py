@@ -61,8 +61,8 @@ def remove_directory(path: str) -> None:
 
 
 def sweep() -> None:
-    """Removes directories of hosts that died without removing them."""
-    for place in _places():
+    """Removes directories of hosts that died without removing them, also of those that were told another place."""
+    for place in {*_places(), *_usual_places()}:
         with contextlib.suppress(OSError):
             for entry in Path(place).glob(f"{PREFIX}*-*-*-*"):
                 if _is_stale(entry):
@@ -70,8 +70,12 @@ def sweep() -> None:
 
 
 def _places() -> list[str]:
-    if named := os.environ.get(RUNTIME_VARIABLE):
-        return [named]
+    """Where a directory may be made, the first that serves."""
+    named = os.environ.get(RUNTIME_VARIABLE)
+    return [named] if named else _usual_places()
+
+
+def _usual_places() -> list[str]:
     places = [os.environ.get("XDG_RUNTIME_DIR"), "/tmp", "/dev/shm", "/var/tmp", os.environ.get("TMPDIR")]  # noqa: S108 - mkdtemp makes them private
     return list(dict.fromkeys(place for place in places if place))
 
