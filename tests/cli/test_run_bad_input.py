@@ -33,7 +33,7 @@ async def test_a_plugin_that_is_to_be_confined_is_not_loaded_into_this_process(e
     enfilade.write("enfilade.toml", "")
     done = await enfilade("run", "q", "--isolation", "inprocess")
     assert done.code == 0
-    assert "warning: plugin 'enfilade-fc' runs in the host's own process, where no sandbox confines it" in done.err
+    assert "sandbox" not in done.err  # it is the operator's word, and nobody had asked for another
 
 
 async def test_an_unknown_model_is_named_with_what_is_near(enfilade: Enfilade) -> None:

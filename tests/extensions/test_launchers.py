@@ -16,8 +16,10 @@ from enfilade.sandboxing import UNCONFINED, Sandboxing
 SAILOR = Candidate("sea-trade", offers=(Offer("sailor", "sea_trade:Sailor"),), isolation="inprocess")
 
 
-def told(config: Config, candidate: Candidate, caplog: pytest.LogCaptureFixture) -> list[str]:
-    with caplog.at_level(logging.WARNING, logger="enfilade.extensions.launchers"):
+def told(
+    config: Config, candidate: Candidate, caplog: pytest.LogCaptureFixture, level: int = logging.WARNING
+) -> list[str]:
+    with caplog.at_level(level, logger="enfilade.extensions.launchers"):
         Launchers(Extensions.installed().offer.launchers, config).runner(candidate)
     return caplog.messages
 
@@ -42,10 +44,10 @@ def test_a_plugin_called_like_its_strategy_is_no_mistake(caplog: pytest.LogCaptu
     assert told(config, Candidate("sailor", offers=SAILOR.offers, isolation="inprocess"), caplog) == []
 
 
-def test_a_plugin_in_this_process_is_told_of_where_only_the_default_would_confine_it(
+def test_a_plugin_in_this_process_is_noted_where_only_the_default_would_confine_it(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    assert told(Config(), SAILOR, caplog) == [
+    assert told(Config(), SAILOR, caplog, logging.INFO) == [
         "plugin 'sea-trade' runs in the host's own process, where no sandbox confines it"
     ]
 

@@ -67,7 +67,7 @@ class Launchers:
                 )
 
     def _check_unconfined(self, candidate: Candidate) -> None:
-        """Refuses a plugin in this process that somebody wanted confined; warns of one that would be by default."""
+        """Refuses a plugin in this process that somebody wanted confined; notes one that would be by default."""
         plugin, given = candidate.plugin, candidate.sandboxing
         if (given or self._config.sandboxing(plugin)).profile == "none":
             return
@@ -78,7 +78,7 @@ class Launchers:
                 '`--isolation inprocess` or isolation = "inprocess"; or, where you trust its code as your own, set '
                 f'[plugins.{toml_key(plugin)}] sandbox = "none"'
             )
-        _log.warning("plugin %r runs in the host's own process, where no sandbox confines it", plugin)
+        _log.info("plugin %r runs in the host's own process, where no sandbox confines it", plugin)
 
     def _name(self, candidate: Candidate) -> str:
         chosen = self._settings.get(plugin_key(candidate.plugin))
