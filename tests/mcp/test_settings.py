@@ -12,7 +12,7 @@ from enfilade.cli.mcp_servers import given_servers
 from enfilade.cli.usage import CommandLineError
 from enfilade.config import load_config
 from enfilade.errors import ConfigError
-from tests.support.enfilade_command import Enfilade
+from tests.support.enfilade_command import Enfilade, emptied
 from tests.support.mcp_setup import SCRIPT, until
 
 PYTHON = f"{sys.executable} -u {SCRIPT}"
@@ -21,12 +21,9 @@ PYTHON = f"{sys.executable} -u {SCRIPT}"
 @pytest.fixture
 def enfilade(tmp_path: Path) -> Iterator[Enfilade]:
     """The command in an empty folder; nothing of its servers is left behind."""
-    runtime = tmp_path / "runtime"
-    runtime.mkdir()
     (tmp_path / "folder").mkdir()
-    command = Enfilade(tmp_path / "folder", runtime)
-    yield command
-    assert command.left_behind() == []
+    with emptied() as runtime:
+        yield Enfilade(tmp_path / "folder", runtime)
 
 
 def config(tmp_path: Path, text: str) -> Path:

@@ -16,7 +16,7 @@ from enfilade.config import Config
 from enfilade.discovery.source_files import SourceFiles
 from enfilade.host import Host
 from enfilade.supervision import Supervision
-from tests.support.enfilade_command import Enfilade
+from tests.support.enfilade_command import Enfilade, emptied
 from tests.support.leftovers import nothing_left
 from tests.support.states import BOUND
 
@@ -146,21 +146,19 @@ def test_files_of_installed_packages_and_of_commands_are_found(tmp_path: Path) -
 
 
 async def test_run_reload_asks_again_after_each_change(tmp_path: Path) -> None:
-    runtime = tmp_path / "runtime"
-    runtime.mkdir()
-    enfilade = Enfilade(tmp_path, runtime)
     code = "class Says:\n    def get_parameters(self): return []\n    def invoke(self): yield 'one'\n"
-    enfilade.write("says.py", code)
-    async with enfilade.running("run", "x", "-s", "says:Says", "--reload") as running:
-        await running.until(lambda: b"one" in running.out)
-        enfilade.write("says.py", "class Says: pass\n")
-        await running.until(lambda: "method get_parameters()" in running.err)
-        enfilade.write("says.py", code.replace("one", "third"))
-        await running.until(lambda: b"third" in running.out)
-        running.signal(signal.SIGINT)
-        done = await running.finished()
-    assert done.code == 130
-    assert enfilade.left_behind() == []
+    with emptied() as runtime:
+        enfilade = Enfilade(tmp_path, runtime)
+        enfilade.write("says.py", code)
+        async with enfilade.running("run", "x", "-s", "says:Says", "--reload") as running:
+            await running.until(lambda: b"one" in running.out)
+            enfilade.write("says.py", "class Says: pass\n")
+            await running.until(lambda: "method get_parameters()" in running.err)
+            enfilade.write("says.py", code.replace("one", "third"))
+            await running.until(lambda: b"third" in running.out)
+            running.signal(signal.SIGINT)
+            done = await running.finished()
+        assert done.code == 130
 
 
 async def test_reload_without_a_process_is_refused(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 import asyncio
 import json
 import os
+import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -184,6 +186,18 @@ class Enfilade:
     def left_behind(self) -> list[str]:
         """Private directories that are still there."""
         return sorted(path.name for path in self.runtime.iterdir())
+
+
+@contextmanager
+def emptied() -> Iterator[Path]:
+    """A folder for plugins' private directories, with a path short enough; none of them may be left in the end."""
+    folder = Path(tempfile.mkdtemp(prefix="enf-test-", dir="/tmp"))
+    try:
+        yield folder
+        left = sorted(path.name for path in folder.iterdir())
+        assert left == []
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def at(base_url: str) -> tuple[str, ...]:

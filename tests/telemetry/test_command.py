@@ -1,15 +1,13 @@
 """Traces and logs of the real command."""
 
 import json
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.collector import Collector
-from tests.support.enfilade_command import Enfilade
+from tests.support.enfilade_command import Enfilade, emptied
 from tests.telemetry.traced import CALLER, CALLERS_SPAN, CALLERS_TRACE
 
 TOOL = '''
@@ -26,12 +24,8 @@ def sound(depth: int) -> str:
 @pytest.fixture
 def enfilade(tmp_path: Path) -> Iterator[Enfilade]:
     """The command in an empty folder; whatever it starts must be gone at the end."""
-    runtime = Path(tempfile.mkdtemp(prefix="telemetry-", dir="/tmp"))
-    command = Enfilade(tmp_path, runtime)
-    yield command
-    left = command.left_behind()
-    shutil.rmtree(runtime)
-    assert left == []
+    with emptied() as runtime:
+        yield Enfilade(tmp_path, runtime)
 
 
 async def test_a_run_of_the_command_is_a_child_of_its_callers_span(enfilade: Enfilade) -> None:

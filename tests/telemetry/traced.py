@@ -46,7 +46,7 @@ async def traced(
         isolation=isolation,
         paths=(FOLDER,),
         environment={"COLLECTOR": collector.endpoint},
-        sandboxing=Sandboxing(network=True),  # it sends spans itself
+        sandboxing=Sandboxing(network=True) if isolation == "process" else None,  # it sends spans itself
         start_timeout=30,
     )
     async with hosted(

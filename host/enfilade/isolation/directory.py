@@ -13,8 +13,8 @@ from enfilade.isolation.guardian import PREFIX, is_private
 RUNTIME_VARIABLE = "ENFILADE_RUNTIME_DIR"
 """The variable that names the one place for them."""
 
-PATH_LIMIT = 60
-"""Bytes of a directory's path. A socket's path holds 107, and its name needs room."""
+PATH_LIMIT = 80
+"""Bytes of a directory's path. A socket's path holds 107; its name has up to 17 where go-plugin makes it."""
 
 _START_FIELD = 19
 """Where `/proc/PID/stat` has the start time, counted after the name in parentheses (proc(5): field 22)."""

@@ -78,9 +78,9 @@ def _prefixes(python: str) -> Iterable[str]:
 def _pth_folders(file: Path) -> Iterator[str]:
     for line in _text(file).splitlines():
         if line and not line.startswith(("#", "import ", "import\t")):
-            path = file.parent / line.strip()
-            if path.is_dir():
-                yield str(path)
+            path = f"{file.parent / line.strip()}"
+            if os.path.isdir(path):  # noqa: PTH112 - it is no error that this user may not look there
+                yield path
 
 
 def _editable_projects(packages: Path, names: Iterable[str]) -> Iterator[str]:
