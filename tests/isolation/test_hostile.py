@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import sysconfig
@@ -32,9 +33,17 @@ set -e
 mount --bind "$PREFIX" "$BASE/python"
 mount --bind "$SITE" "$BASE/python/$PACKAGES"
 mount --bind "$REPOSITORY" "$BASE/repository"
+if [ -n "$CLOSED" ]; then
+    mount -t tmpfs -o mode=755 tmpfs "$CLOSED"
+    mkdir -p "$REPOSITORY"
+    mount --bind "$BASE/repository" "$REPOSITORY"
+fi
 exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 """
-"""The interpreter and the code may lie where nobody else may look; in a mount namespace they lie elsewhere too."""
+"""The interpreter and the code may lie where nobody else may look; in a mount namespace they lie elsewhere too.
+
+Editable packages name the code where it was, so there it is shown as well.
+"""
 
 
 def table() -> dict[str, dict[str, str]]:
@@ -70,6 +79,7 @@ def as_nobody(words: list[str], environment: dict[str, str]) -> dict[str, Any]:
             "SITE": packages,
             "PACKAGES": below,
             "REPOSITORY": str(ROOT),
+            "CLOSED": closed(ROOT),
             "PYTHONPATH": paths,
             "HOSTILE_PATHS": paths,
             "HOME": "/nonexistent",
@@ -81,6 +91,12 @@ def as_nobody(words: list[str], environment: dict[str, str]) -> dict[str, Any]:
     finally:
         for place in (base / "python", base / "repository", base):
             place.rmdir()
+
+
+def closed(path: Path) -> str:
+    """The first folder on the way to a path into which others may not go; empty when there is none."""
+    way = [*reversed(path.parents), path]
+    return next((str(folder) for folder in way if not folder.stat().st_mode & stat.S_IXOTH), "")
 
 
 def told(ended: "subprocess.CompletedProcess[bytes]") -> dict[str, Any]:
