@@ -61,9 +61,17 @@ def _spec(candidate: Candidate, transports: tuple[str, ...]) -> LaunchSpec:
         start_timeout=candidate.start_timeout,
         transports=transports if not candidate.command else (GRPC,),
         check=own.check if own else None,
+        modules=_modules(candidate),
         sandboxing=candidate.sandboxing or Sandboxing(),
         readable=tuple(_readable(candidate, python)),
     )
+
+
+def _modules(candidate: Candidate) -> tuple[str, ...]:
+    """What a plugin in the host's own environment imports; none where its environment is not ours to write to."""
+    if candidate.command or candidate.own_environment is not None or candidate.python not in ("", sys.executable):
+        return ()
+    return tuple(offer.target.partition(":")[0] for offer in candidate.offers)
 
 
 def _readable(candidate: Candidate, python: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from enfilade.errors import LaunchError
+from enfilade.isolation.bytecode import compile_missing
 from enfilade.isolation.directory import make_directory, remove_directory
 from enfilade.isolation.environment import GUEST_PATH, guest_environment
 from enfilade.isolation.exit_code import in_words
@@ -48,6 +49,7 @@ class LaunchSpec:
             offers.
         transports: What is offered to it, the best first; `grpc` is what a plugin speaks that was not offered any.
         check: Called, in a thread, before it is started; what it raises is why it is not.
+        modules: What it imports of the host's own environment, to be compiled for the next start.
         journal: Masks what it prints and passes it on.
         sandboxing: How it is confined.
         readable: What of its own it reads.
@@ -60,6 +62,7 @@ class LaunchSpec:
     start_timeout: float = 10.0
     transports: tuple[str, ...] = (GRPC,)
     check: Callable[[], object] | None = None
+    modules: tuple[str, ...] = ()
     journal: Journal | None = None
     sandboxing: Sandboxing = UNCONFINED
     readable: tuple[str, ...] = ()
@@ -235,6 +238,9 @@ async def launch(spec: LaunchSpec, watch: Watch) -> GuestProcess:
     except BaseException:
         await guest.stop(watch, AT_ONCE, asked=False)
         raise
+    if spec.modules:
+        compiling = asyncio.get_running_loop().run_in_executor(None, compile_missing, spec.modules)
+        compiling.add_done_callback(asyncio.Future.exception)  # it is the next start's gain; this one is under way
     return guest
 
 
