@@ -37,7 +37,7 @@ class Trial:
 class Recall(Trial):
     async def invoke(self) -> AsyncIterator[str]:
         events = list(EVENTS)
-        EVENTS.clear()
+        del EVENTS[: len(events)]  # a strategy's thread may note one more meanwhile
         for event in events:
             yield event
 
