@@ -28,7 +28,7 @@ def transport_at(address: Address) -> Transport:
 
 
 def _grpc(address: Address, token: str = "", output: OutputTail | None = None) -> Transport:
-    # Here, since grpc takes a tenth of a second and 15 MB, and most hosts have no use for it.
+    # Here, since grpc is heavy to import and most hosts have no use for it.
     from enfilade.isolation.transport.grpc_transport import GrpcTransport
 
     return GrpcTransport(address, token, output)
