@@ -11,6 +11,7 @@ import grpc
 
 from benchmarks import (
     agent_run,
+    cancellation,
     cot_parser,
     crowd,
     installed,
@@ -33,6 +34,7 @@ BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "chunks": transport.forwarded_chunks,
     "crowd": crowd.crowd,
     "supervision": supervision.supervision,
+    "cancellation": cancellation.cancellation,
     "sandbox": sandbox.sandboxes,
     "lag": lag.token_lag,
     "tools": tools.slow_tools,
