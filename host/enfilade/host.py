@@ -14,7 +14,7 @@ from enfilade.admission import Admitted, Runner
 from enfilade.agent import AgentConfig
 from enfilade.briefing import Question
 from enfilade.candidate import Candidate
-from enfilade.catalog import Catalog
+from enfilade.catalog.catalog import Catalog
 from enfilade.config import Config, load_config
 from enfilade.discovery.configured import configured_candidates
 from enfilade.discovery.entry_points import installed_candidates

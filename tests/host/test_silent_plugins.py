@@ -8,7 +8,7 @@ import pytest
 
 from enfilade.agent import AgentConfig
 from enfilade.candidate import Candidate, Offer
-from enfilade.catalog import Catalog
+from enfilade.catalog.catalog import Catalog
 from enfilade.config import Config, PluginSettings
 from enfilade.errors import LaunchError, NameConflictError, StrategyNotFoundError
 from enfilade.host import Host

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from enfilade.candidate import Candidate, Offer
-from enfilade.catalog import Catalog
+from enfilade.catalog.catalog import Catalog
 from enfilade.errors import LaunchError, StrategyNotFoundError
 from enfilade.isolation.supervision.states import PluginStatus, State
 from enfilade_sdk.contract import StrategyDescription

@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class FollowedPlugins:
-    """The source (`enfilade.lineup.Source`) of plugins with environments of their own.
+    """The source (`enfilade.catalog.source.Source`) of plugins with environments of their own.
 
     When plugins.lock cannot be read, what was read last goes on counting: a host does not lose its other plugins over
     it.

@@ -21,7 +21,7 @@ class Answer:
 
     Attributes:
         host: Its process.
-        results: What came of it, by version; see `enfilade.lineup.Restarted`.
+        results: What came of it, by version; see `enfilade.catalog.lineup.Restarted`.
         error: Why there is no result; empty when there is one.
     """
 

@@ -5,10 +5,12 @@ from contextlib import asynccontextmanager
 
 from enfilade.admission import Admitted, Runner, admit
 from enfilade.candidate import Candidate
+from enfilade.catalog.inquiry import PATIENCE, Answers, ask
+from enfilade.catalog.lineup import Lineup, Restarted
+from enfilade.catalog.member import Member
+from enfilade.catalog.source import NothingMore, Source
 from enfilade.errors import NameConflictError, StrategyNotFoundError, near_matches
-from enfilade.inquiry import PATIENCE, Answers, ask
 from enfilade.isolation.supervision.states import PluginStatus
-from enfilade.lineup import Lineup, Member, NothingMore, Restarted, Source
 from enfilade_sdk.errors import EnfiladeError
 
 _TRIES = 3

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from enfilade.lineup import Member
+from enfilade.catalog.member import Member
 from enfilade_sdk.errors import EnfiladeError
 
 _log = logging.getLogger(__name__)
