@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from enum import IntEnum
 from struct import Struct
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, cast
 
 WINDOW = 256 * 1024
 """Bytes that one stream may have under way, unread, before its sender waits; the last frame may go over it."""
@@ -131,8 +131,7 @@ class Link(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """asyncio's: the socket is there."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # by its use, not its class: uvloop's has no such base
 
     def get_buffer(self, _sizehint: int) -> bytearray:
         """asyncio's: where to read to."""
