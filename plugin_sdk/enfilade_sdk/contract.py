@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from enfilade_sdk.errors import EnfiladeError, NotAdmittedError
 from enfilade_sdk.invocation import InvokeCredentials
 from enfilade_sdk.messages import ToolInvokeMessage
-from enfilade_sdk.parameters import AgentStrategyParameter, parameters_of
+from enfilade_sdk.parameters import AgentStrategyParameter, ParameterDeclarationError, parameters_of
 
 CONTRACT_KEYWORDS = frozenset(
     {"params", "user_id", "conversation_id", "app_id", "message_id", "credentials", "session"}
@@ -138,6 +138,9 @@ def _parameters(strategy: Any) -> tuple[list[AgentStrategyParameter], list[Fault
             return list(parameters_of(list(declared))), []
         found = f"a {type(declared).__name__}"
         return [], [_fault("get_parameters() to return a list of parameters", found, "return a list or tuple")]
+    except ParameterDeclarationError as error:
+        faults = error.faults
+        return [], [_fault(f"of the parameter {f.parameter}: {f.expected}", f.found, f.remedy) for f in faults]
     except EnfiladeError as error:
         return [], [_fault("get_parameters() to declare valid parameters", error.message, "mend the declaration")]
     except Exception as error:  # noqa: BLE001 - a plugin's code may raise anything

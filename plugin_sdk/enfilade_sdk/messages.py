@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic_core import from_json, to_json
 
 from enfilade_sdk.errors import EnfiladeError, ErrorCode
+from enfilade_sdk.foreign import plain
 
 RESERVED_VARIABLES = frozenset({"text", "json", "files", "usage"})
 """Names an outcome uses itself, so that a variable may not take them."""
@@ -188,7 +189,7 @@ def message_of(value: object) -> ToolInvokeMessage:
         return text_message(value)
     form = value if isinstance(value, Mapping) else _foreign_form(value)
     try:
-        return message_from_parts(form.get("type"), form.get("message"), form.get("meta"))
+        return message_from_parts(plain(form.get("type")), _dict(form.get("message")), _dict(form.get("meta")))
     except MessageError as error:
         raise MessageError(f"a strategy yielded a message that is not valid: {error.message}") from None
 
@@ -213,6 +214,11 @@ def message_from_parts(kind: object, payload: object, meta: object) -> ToolInvok
     return ToolInvokeMessage(message_type, read, None if meta is None else dict(meta))
 
 
+def _dict(value: object) -> object:
+    """A dict as it is; what somebody gives in its place as one."""
+    return value if value is None or isinstance(value, Mapping) else plain(value)
+
+
 def _foreign_form(value: object) -> dict[str, Any]:
     """The dict behind an object that has a message's members without being ours."""
     if not (hasattr(value, "type") and hasattr(value, "message")):
@@ -220,13 +226,7 @@ def _foreign_form(value: object) -> dict[str, Any]:
             f"a strategy yielded a {type(value).__name__}; expected a ToolInvokeMessage, "
             "a dict with 'type' and 'message', or a str"
         )
-    kind = getattr(value.type, "value", value.type)
-    payload = value.message
-    if isinstance(payload, BaseModel):
-        payload = payload.model_dump()
-    elif payload is not None and not isinstance(payload, Mapping):
-        payload = dict(getattr(payload, "__dict__", {}))
-    return {"type": kind, "message": payload, "meta": getattr(value, "meta", None)}
+    return {"type": value.type, "message": value.message, "meta": getattr(value, "meta", None)}
 
 
 def text_message(text: str, *, meta: dict[str, Any] | None = None) -> ToolInvokeMessage:

@@ -72,7 +72,9 @@ def _precision(value: Any) -> int:
 
 
 def _option(value: Any) -> Any:
-    return {"value": value} if isinstance(value, str) else value
+    if isinstance(value, str):
+        return {"value": value}
+    return {key: item for key, item in value.items() if item is not None} if isinstance(value, Mapping) else value
 
 
 class _Part(BaseModel):

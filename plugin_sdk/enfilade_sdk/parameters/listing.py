@@ -2,11 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from enum import Enum
 from typing import Any
 
-from pydantic import BaseModel
-
+from enfilade_sdk.foreign import plain
 from enfilade_sdk.parameters.declaration import AgentStrategyParameter, ParameterDeclarationError
 from enfilade_sdk.parameters.fault import ParameterFault, brief, kind_of, shown_name
 
@@ -65,22 +63,11 @@ def _parameter(value: object, place: int) -> AgentStrategyParameter:
 
 def _foreign_form(value: object) -> dict[str, Any]:
     """The members a foreign object shares with ours; what else it has is not ours to judge."""
-    form = {name: _plain(getattr(value, name, None)) for name in AgentStrategyParameter.model_fields}
+    form = {name: plain(getattr(value, name, None)) for name in AgentStrategyParameter.model_fields}
     form["options"] = [_only(option, "value", "label") for option in form["options"] or ()]
     form["auto_generate"] = _only(form["auto_generate"], "type")
     form["template"] = _only(form["template"], "enabled")
     return form
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    members = getattr(value, "__dict__", None)
-    return {name: _plain(member) for name, member in members.items()} if members else value
 
 
 def _only(value: Any, *names: str) -> Any:
