@@ -7,7 +7,8 @@ from typing import TypeVar
 from uuid import uuid4
 
 from enfilade.ration import SLOTS, Amounts, Ration, Reservation, Shortage
-from enfilade.store.database import CLOCK, MICROSECONDS, Database, Execute, now
+from enfilade.store.clock import CLOCK, MICROSECONDS, now
+from enfilade.store.database import Database, Execute
 from enfilade.store.errors import StoreError
 from enfilade.store.text import stored_text
 

@@ -1,23 +1,22 @@
 """One open database: transactions for reading and for writing, its tables, its clock."""
 
 import asyncio
-import errno
-import os
 import sqlite3
-import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from enfilade.store.clock import CLOCK, UP_SINCE, now
 from enfilade.store.engine import WRITES, postgres_engine, sqlite_engine
-from enfilade.store.errors import NoRecordsError, StoreError, Trouble
+from enfilade.store.errors import StoreError, Trouble
 from enfilade.store.fault import store_error
 from enfilade.store.file_writer import FileWriter
 from enfilade.store.migration import check_known, found_revision, migrate
 from enfilade.store.schema import REVISIONS, Tables, make_tables
 from enfilade.store.settings import StoreSettings
+from enfilade.store.sqlite_file import prepare_file
 from enfilade.store.statements import Statements
 
 if TYPE_CHECKING:
@@ -34,26 +33,12 @@ Execute = Callable[[str, tuple[Any, ...]], list[tuple[Any, ...]]]
 Record = Mapping[Any, Any]
 """A row as it was read, by column."""
 
-MICROSECONDS = 1_000_000
-
 CLOSE_SECONDS = 5.0
 """How long what is under way may take when the database is closed."""
-
-CLOCK = "SELECT (extract(epoch from clock_timestamp()) * 1000000)::bigint"
-UP_SINCE = "SELECT (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint"
-"""A PostgreSQL server's time, and that of its start, in microseconds since 1970."""
-
-MAGIC = b"SQLite format 3\0"
-"""What a SQLite file begins with."""
 
 WAL_TRIES = 50
 WAL_PAUSE = 0.1
 """How often, and after how many seconds, the switch to WAL is tried while other hosts have the file locked."""
-
-
-def now() -> int:
-    """The time on this machine, in microseconds since 1970 UTC."""
-    return time.time_ns() // 1000
 
 
 class Database:
@@ -270,7 +255,7 @@ def _engine(settings: StoreSettings, *, make: bool) -> tuple["AsyncEngine", Tabl
     from sqlalchemy.exc import ArgumentError
 
     if (file := settings.file) is not None:
-        _prepare_file(file, named=bool(settings.url), make=make)
+        prepare_file(file, named=bool(settings.url), make=make)
         return sqlite_engine(file), make_tables(), str(file), file
     try:
         url = make_url(settings.url)
@@ -282,40 +267,3 @@ def _engine(settings: StoreSettings, *, make: bool) -> tuple["AsyncEngine", Tabl
         ) from None
     place = url.set(drivername="postgresql").render_as_string(hide_password=True)
     return postgres_engine(url), make_tables(), place, None
-
-
-def _prepare_file(file: Path, *, named: bool, make: bool) -> None:
-    """Makes the file, readable by its owner only: it holds whole conversations."""
-    if file.is_file():
-        _check_kind(file)
-        return
-    if not make:
-        raise NoRecordsError(f"there are no records yet: {file} does not exist; runs make it", Trouble.NOT_A_STORE)
-    try:
-        if not named:
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
-    except OSError as error:
-        reasons = {
-            errno.ENOENT: "its folder does not exist; make it",
-            errno.EISDIR: "it is a folder; name a file in it",
-        }
-        reason = reasons.get(error.errno or 0, error.strerror)
-        raise StoreError(
-            f"the store {file} cannot be made: {reason} (or name another place in [store] url)",
-            Trouble.READ_ONLY if error.errno == errno.EROFS else Trouble.REFUSED,
-        ) from None
-
-
-def _check_kind(file: Path) -> None:
-    """Refuses a file of another kind; SQLite itself would write over a short one."""
-    try:
-        with file.open("rb") as content:
-            begins = content.read(len(MAGIC))
-    except OSError as error:
-        raise StoreError(f"the store {file} cannot be read: {error.strerror}", Trouble.REFUSED) from None
-    if begins not in (b"", MAGIC):
-        raise StoreError(
-            f"the store {file} cannot be used: the file is no SQLite database; name another one in [store] url",
-            Trouble.NOT_A_STORE,
-        )

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from enfilade.store.database import CLOSE_SECONDS, MICROSECONDS, Database, now
+from enfilade.store.clock import MICROSECONDS, now
+from enfilade.store.database import CLOSE_SECONDS, Database
 from enfilade.store.errors import StoreError
 from enfilade.store.machine import ProcessIdentity
 from enfilade.store.petition_state import PetitionState

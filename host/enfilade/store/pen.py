@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from enfilade.store.batch import Row, TableName
-from enfilade.store.database import now
+from enfilade.store.clock import now
 from enfilade.store.masking import Masking
 from enfilade.store.state import State
 from enfilade.store.text import stored_json, stored_text

@@ -6,7 +6,8 @@ import logging
 import time
 
 from enfilade.petition import Decision, Petition
-from enfilade.store.database import MICROSECONDS, Database, Record, now
+from enfilade.store.clock import MICROSECONDS, now
+from enfilade.store.database import Database, Record
 from enfilade.store.errors import StoreError
 from enfilade.store.masking import Masking
 from enfilade.store.petition_state import PetitionState

@@ -7,7 +7,7 @@ from typing import Any
 
 from enfilade.outcome import OutcomeFile, Status
 from enfilade.store.batch import Row
-from enfilade.store.database import now
+from enfilade.store.clock import now
 from enfilade.store.dialogue import Exchange, common, since_question
 from enfilade.store.pen import Clock, Pen
 from enfilade.store.round_record import CallRecord, RoundRecord

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from enfilade.store.database import MICROSECONDS, Database
+from enfilade.store.clock import MICROSECONDS
+from enfilade.store.database import Database
 from enfilade.store.errors import RunBusyError, RunNotFoundError
 from enfilade.store.shown import CallShown, FileShown, RoundShown, RunShown, RunSummary
 from enfilade.store.state import State

@@ -6,7 +6,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from enfilade.ledger import Cost
-from enfilade.store.database import MICROSECONDS, Database, Record
+from enfilade.store.clock import MICROSECONDS
+from enfilade.store.database import Database, Record
 from enfilade.store.round_record import NANO
 from enfilade.store.text import loaded_text, stored_text
 from enfilade_sdk.prompts import Usage

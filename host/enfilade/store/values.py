@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from enfilade.storage import check_key, check_space
-from enfilade.store.database import Database, now
+from enfilade.store.clock import now
+from enfilade.store.database import Database
 from enfilade.store.text import loaded_json, stored_json, stored_text
 from enfilade_sdk.errors import InvalidParamsError
 from enfilade_sdk.parameters.json_value import not_json
