@@ -2,12 +2,8 @@
 
 import argparse
 import asyncio
-import platform
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-
-import grpc
 
 from benchmarks import (
     agent_run,
@@ -26,6 +22,7 @@ from benchmarks import (
     transport,
 )
 from benchmarks.figure import HEADER, Figure
+from benchmarks.table import write_table
 
 BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "start": transport.start_and_memory,
@@ -65,20 +62,11 @@ def main() -> None:
             print(figure.row(), flush=True)
             lines.append(figure.row())
     if given.write:
-        _write(given.write, lines)
+        write_table(given.write, (BEGIN, END), lines)
 
 
 async def _measured(benchmark: Callable[[], Awaitable[list[Figure]]]) -> list[Figure]:
     return await benchmark()
-
-
-def _write(path: Path, lines: list[str]) -> None:
-    text = path.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    after = rest.partition(END)[2]
-    machine = f"CPython {platform.python_version()}, grpcio {grpc.__version__}, {sys.platform} {platform.machine()}"
-    table = "\n".join([BEGIN, "", machine, "", *lines, "", END])
-    path.write_text(before + table + after, encoding="utf-8")
 
 
 if __name__ == "__main__":

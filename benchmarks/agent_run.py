@@ -1,7 +1,6 @@
 """An agent's run of five rounds: the isolated strategy beside a hand-written loop on the openai client."""
 
 import asyncio
-import json
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -11,7 +10,9 @@ import openai
 
 from benchmarks.figure import Figure, middle, milliseconds
 from benchmarks.guest import cpu_seconds
+from benchmarks.hand_written import hand_written
 from benchmarks.model_server import DELTAS, ROUNDS, model_server, script
+from benchmarks.peers.contender import QUESTION, look
 from enfilade.agent import AgentConfig
 from enfilade.config import Config
 from enfilade.host import Host
@@ -20,50 +21,6 @@ from enfilade.tools.entry import ToolEntry
 
 RUNS = 30
 CROWD = 50
-QUESTION = "Look up a few words."
-
-
-def look(word: str) -> str:
-    """Looks a word up.
-
-    Args:
-        word: The word.
-    """
-    return f"{word} is a word"
-
-
-TOOL: Any = {
-    "type": "function",
-    "function": {
-        "name": "look",
-        "description": "Looks a word up.",
-        "parameters": {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
-    },
-}
-
-
-async def hand_written(client: openai.AsyncOpenAI) -> str:
-    """The loop everyone writes first."""
-    messages: list[Any] = [{"role": "user", "content": QUESTION}]
-    while True:
-        text = ""
-        calls: dict[int, dict[str, str]] = {}
-        stream: Any = await client.chat.completions.create(model="bench", messages=messages, tools=[TOOL], stream=True)
-        async for chunk in stream:
-            for choice in chunk.choices:
-                text += choice.delta.content or ""
-                for delta in choice.delta.tool_calls or ():
-                    call = calls.setdefault(delta.index, {"id": "", "name": "", "arguments": ""})
-                    call["id"] += delta.id or ""
-                    call["name"] += delta.function.name or ""
-                    call["arguments"] += delta.function.arguments or ""
-        if not calls:
-            return text
-        functions = [{"id": c["id"], "type": "function", "function": c} for c in calls.values()]
-        messages.append({"role": "assistant", "content": text, "tool_calls": functions})
-        for call in calls.values():
-            result = look(**json.loads(call["arguments"]))
-            messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
 
 
 @dataclass(slots=True)

@@ -12,9 +12,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
-from benchmarks.agent_run import QUESTION, look
 from benchmarks.figure import HEADER, Figure, middle, milliseconds
 from benchmarks.model_server import DELTAS, ROUNDS, model_server, script
+from benchmarks.peers.contender import QUESTION, look
 from enfilade.agent import AgentConfig
 from enfilade.config import Config, LayerSettings, StoreSection
 from enfilade.host import Host

@@ -1,0 +1,1 @@
+"""The same agent's work in other frameworks, each in a process of its own beside this host."""
