@@ -163,6 +163,11 @@ def test_an_empty_reply_is_asked_for_once_more(ask: Any) -> None:
     assert run.requests[2].messages[-1].role == "user"
 
 
+def test_white_space_that_is_all_there_is_to_a_reply_is_not_shown(ask: Any) -> None:
+    run = ask(model=[Turn(text=["\n", "  \n"]), Turn(text=["\n", "\n ", "Rain.", " "])])
+    assert run.check().text == "\n\n Rain. "
+
+
 @pytest.mark.parametrize("turn", [Turn(), Turn(text="  \n"), Turn(reasoning="It rains.")])
 def test_a_reply_that_stays_empty_fails_and_says_so(ask: Any, turn: Turn) -> None:
     run = ask(model=[turn, turn])

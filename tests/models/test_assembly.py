@@ -336,6 +336,19 @@ def test_usage_is_what_was_reported_and_unknown_otherwise(usage: Any, expected: 
     assert Reply({"choices": [{"delta": {"content": "x"}, "usage": usage}]}).assembly.usage == expected
 
 
+def test_a_report_of_nothing_takes_no_count_away() -> None:
+    first = chunk({"content": "x"}, usage={"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10})
+    for last in ({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}, {"input_tokens": 0}):
+        reply = Reply(first, chunk({}, "stop", usage=last))
+        assert reply.assembly.usage == Usage(prompt_tokens=9, completion_tokens=1, total_tokens=10)
+
+
+def test_usage_is_found_where_groq_puts_it() -> None:
+    usage = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}
+    reply = Reply(chunk({"content": "x"}), chunk({}, "stop", x_groq={"id": "r", "usage": usage}))
+    assert reply.assembly.usage == Usage(prompt_tokens=9, completion_tokens=1, total_tokens=10)
+
+
 def test_an_endless_reply_is_refused() -> None:
     assembly = ReplyAssembly()
     piece = "x" * 2**20

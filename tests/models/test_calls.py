@@ -321,6 +321,36 @@ SHAPES: dict[str, tuple[list[Any], list[tuple[str, str, Any]]]] = {
         [{"id": "a", "function": {"name": "weather", "parameters": {"city": "Oban"}}}],
         WEATHER,
     ),
+    "arguments are called input, without a function shell": (
+        [{"index": 0, "id": "a", "type": "tool_use", "name": "weather", "input": {"city": "Oban"}}],
+        WEATHER,
+    ),
+    "a name with its namespace and number": ([d(0, "a", "functions.weather:0", OBAN)], WEATHER),
+    "a name in Gemini's namespace": ([d(0, "a", "default_api.weather", OBAN)], WEATHER),
+    "a name in quotes": ([d(0, "a", '"weather"', OBAN)], WEATHER),
+    "a name like a call": ([d(0, "a", "weather()", OBAN)], WEATHER),
+    "two calls in one of a tool that there is not": (
+        [
+            d(
+                0,
+                "a",
+                "multi_tool_use.parallel",
+                json.dumps(
+                    {
+                        "tool_uses": [
+                            {"recipient_name": "functions.weather", "parameters": {"city": "Oban"}},
+                            {"recipient_name": "functions.tide", "parameters": {"port": "Oban"}},
+                        ]
+                    }
+                ),
+            )
+        ],
+        [("a", "weather", {"city": "Oban"}), ("minted1", "tide", {"port": "Oban"})],
+    ),
+    "a tool that there is not, with other arguments": (
+        [d(0, "a", "parallel", '{"tool_uses": 2}')],
+        [("a", "parallel", {"tool_uses": 2})],
+    ),
     "no function shell": ([{"index": 0, "id": "a", "name": "weather", "arguments": OBAN}], WEATHER),
     "an object instead of a list": ([d(0, "a", "weather", ""), d(0, None, None, OBAN)], WEATHER),
     "noise beside a call": (
@@ -355,6 +385,34 @@ def test_only_the_call_written_last_can_be_half_a_call_when_the_reply_was_cut_of
     assert second.parsed is None
     assert second.error is not None
     assert "cut off" in second.error
+
+
+@pytest.mark.parametrize(
+    ("text", "city"),
+    [
+        ("Oban", "Oban"),
+        ('"Oban"', "Oban"),
+        (" Fort William ", "Fort William"),
+        ("5", "5"),
+        ("city=Oban", None),
+        ('city": "Oban"}', None),
+        ('["Oban"]', None),
+        ("<city>Oban</city>", None),
+        ('{"city": ', None),
+        ('"\\"Oban\\""', None),
+    ],
+)
+def test_a_bare_text_is_the_one_text_that_a_tool_needs(text: str, city: str | None) -> None:
+    text_, number = {"type": "string"}, {"type": "integer"}
+    needs = {"properties": {"city": text_, "days": number}, "required": ["city"]}
+    others = [{}, {"properties": {"days": number}}, {"properties": {"city": text_, "unit": text_}}]
+    for schema, expected in [(needs, city), *((other, None) for other in others)]:
+        for cut in (False, True):
+            calls = CallAssembly({"weather": schema})
+            calls.feed([d(0, "a", "weather", text)])
+            (call,) = calls.finish(cut=cut)
+            assert call.parsed == (None if cut or expected is None else {"city": expected})
+            assert json.loads(call.arguments) == (call.parsed or {})
 
 
 def test_a_legacy_function_call_is_a_call() -> None:

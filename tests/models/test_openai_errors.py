@@ -165,6 +165,28 @@ async def test_a_chunk_whose_error_is_null_is_no_error() -> None:
         assert (await ask(gateway)).text == "The yard has "
 
 
+@pytest.mark.parametrize("empty", [{}, {"code": 0, "message": ""}, {"message": None}])
+async def test_a_chunk_whose_error_says_nothing_is_no_error(empty: dict[str, Any]) -> None:
+    async with served([events_turn({**HALF[0], "error": empty}, chunk({}, "stop"))]) as (_, gateway):
+        assert (await ask(gateway)).text == "The yard has "
+
+
+@pytest.mark.parametrize("finish", ["stop", "length"])
+async def test_a_whole_reply_of_a_connection_that_promised_more_is_whole(finish: str) -> None:
+    reply = {"choices": [{"index": 0, "message": {"content": "Rain."}, "finish_reason": finish}]}
+    turn = Turn(body=reply, headers={"content-length": "5000"}, end="cut")
+    async with served([turn]) as (_, gateway):
+        answer = await ask(gateway)
+    assert (answer.text, answer.result.finish_reason) == ("Rain.", finish)
+
+
+@pytest.mark.parametrize("left", ["", '"}}]}'])
+async def test_a_reply_that_is_not_whole_is_none_when_the_connection_breaks(left: str) -> None:
+    body = '{"choices": [{"message": {"content": "Ra' + left
+    error = await failure_of(Turn(body=body, headers={"content-length": "5000"}, end="cut"))
+    assert (error.details["type"], error.retryable) == ("cut", True)
+
+
 @pytest.mark.parametrize("end", ["cut", "whole"])
 @pytest.mark.parametrize("events", [HALF, HALF_CALL])
 async def test_a_stream_that_stops_in_the_middle_is_not_an_answer(events: list[Any], end: Any) -> None:

@@ -81,6 +81,18 @@ async def test_blank_and_null_events_are_nothing() -> None:
         assert (await ask(gateway)).text == "Rain."
 
 
+@pytest.mark.parametrize("data", ["ping", '"ping"', "[]", "Keep-Alive", '{"type": "ping"}', "data: ping"])
+async def test_what_only_keeps_a_connection_open_is_nothing(data: str) -> None:
+    async with served([events_turn(data, chunk({"content": "Ra"}), data, chunk({"content": "in."}, "stop"))]) as (_, g):
+        assert (await ask(g)).text == "Rain."
+
+
+async def test_a_field_that_was_written_twice_is_one() -> None:
+    events = [f"data: {json.dumps(chunk({'content': text}))}" for text in ("Ra", "in.")]
+    async with served([events_turn(*events, "data: [DONE]", done=False)]) as (_, gateway):
+        assert (await ask(gateway)).text == "Rain."
+
+
 async def test_an_answer_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reply_stream, "BODY_LIMIT", 1000)
     async with served([text_turn(*["word "] * 100)]) as (_, gateway):

@@ -106,6 +106,11 @@ def test_a_line_that_cannot_go_on_with_the_value_before_it_begins_an_event() -> 
     assert datas(b'data: {"a": 1} \r\ndata:{"b": 2}') == [b'{"a": 1} ', b'{"b": 2}']
 
 
+def test_an_object_on_a_line_without_a_field_is_an_event() -> None:
+    assert datas(b'data: {"a": 1}\n\n{"error": "x"}\n') == [b'{"a": 1}', b'{"error": "x"}']
+    assert datas(b'data: {"a": 1}\n{"error": "x"}') == [b'{"a": 1}', b'{"error": "x"}']
+
+
 def test_a_value_over_several_lines_is_one_event() -> None:
     lines = (b"[", b'{"a": {"b": 1}', b"},", b'{"c": 2}', b"]")
     assert datas(b"".join(b"data: " + line + b"\n" for line in lines) + b"\n") == [b"\n".join(lines)]

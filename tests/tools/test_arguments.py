@@ -250,6 +250,29 @@ def test_nothing_given_is_an_empty_object(given: object) -> None:
     assert read({}, given) == {}
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"arguments": {"city": "Oban"}},
+        '{"parameters": {"city": "Oban"}}',
+        {"input": {"city": "Oban"}},
+        {"name": "t", "arguments": {"city": "Oban"}},
+    ],
+)
+def test_arguments_in_a_wrapper_are_taken_out_of_it(given: object) -> None:
+    assert read(WEATHER, given) == {"city": "Oban"}
+
+
+@pytest.mark.parametrize("given", [{"arguments": {"town": "Oban"}}, {"other": {"city": "Oban"}}, {"input": "Oban"}])
+def test_what_is_no_wrapper_of_arguments_goes_back_to_the_model(given: object) -> None:
+    assert "city is missing" in refused(WEATHER, given)
+
+
+def test_a_parameter_that_is_named_like_a_wrapper_is_a_parameter() -> None:
+    schema = {"type": "object", "properties": {"input": {"type": "object"}, "city": {"type": "string"}}}
+    assert read(schema, {"input": {"city": "Oban"}}) == {"input": {"city": "Oban"}}
+
+
 @pytest.mark.parametrize("text", ["None", "N/A", "no input", "0", "[]"])
 def test_a_tool_without_parameters_can_be_called_with_any_word(text: str) -> None:
     assert reader({}).read(text) == Arguments({}, ("input",))

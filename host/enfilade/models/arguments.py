@@ -11,6 +11,7 @@ from enfilade.models.surrogates import mended
 from enfilade_sdk.markup.strict import DECODER, parse_object, strict_value
 
 _EMPTY = frozenset({"", "null", "None", "undefined"})
+_MARK = "\ufeff"
 _EXCERPT = 80
 _MAX_OPENINGS = 3
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -57,7 +58,7 @@ def read_arguments(pieces: Sequence[Any], *, cut: bool = False) -> Arguments:
 
 
 def _from_texts(pieces: Sequence[str], *, cut: bool) -> Arguments:
-    whole = mended("".join(pieces))
+    whole = mended("".join(pieces)).lstrip(_MARK)
     if whole.strip() in _EMPTY:
         return _cut_off(whole) if cut else Arguments("{}", {})
     for text in (whole, *_snapshots(pieces)):

@@ -114,6 +114,8 @@ class ReplyAssembly:
         """
         if event.get("usage") is not None:
             self._usage.feed(event["usage"])
+        elif isinstance(event.get("x_groq"), dict):  # where Groq puts it when nobody asked for it
+            self._usage.feed(event["x_groq"].get("usage"))
         if not self.model and isinstance(event.get("model"), str):
             self.model = mended(event["model"])
         choices = event.get("choices")

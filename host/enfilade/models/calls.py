@@ -7,7 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from enfilade.models.arguments import Arguments
+from enfilade.models.bare import bare_arguments
 from enfilade.models.draft import Draft, Entry, entry_of
+from enfilade.models.parallel import Use, uses_in
 from enfilade.models.surrogates import mended
 from enfilade_sdk.prompts import ToolCall, ToolCallDelta
 
@@ -39,7 +41,8 @@ class CallAssembly:
     while the arguments are unfinished, and no new name comes, is the same call.
 
     Args:
-        known: Names of the tools there are; they settle doubt about names in pieces.
+        known: Names of the tools there are, perhaps with the schemas of their arguments; they settle doubt about names
+            in pieces, and about arguments that are no object.
         required: Names of the tools that have required parameters.
         mint: Makes ids for calls that came without one, or with one that another call has.
     """
@@ -92,12 +95,20 @@ class CallAssembly:
         ids: set[str] = set()
         for draft in self._ordered(self._real()):
             name = draft.name(self._known)
-            read = draft.arguments(cut=cut and draft is self._last)
-            error = read.error if name else "The call names no tool. Make it again with a tool's name."
-            id_ = draft.id if draft.id and draft.id not in ids else self._fresh(ids)
-            ids.add(id_)
-            calls.append(_call(id_, name or NAMELESS, read, error))
-        return tuple(calls)
+            read = self._read(draft, name, cut=cut and draft is self._last)
+            for at, use in enumerate(uses_in(name, read.parsed, self._known) or [Use(name, read)]):
+                error = use.read.error if use.name else "The call names no tool. Make it again with a tool's name."
+                id_ = draft.id if draft.id and draft.id not in ids and not at else self._fresh(ids)
+                ids.add(id_)
+                calls.append(_call(id_, use.name or NAMELESS, use.read, error))
+        return tuple(calls[:MAX_CALLS])
+
+    def _read(self, draft: Draft, name: str, *, cut: bool) -> Arguments:
+        read = draft.arguments(cut=cut)
+        schema = self._known.get(name) if isinstance(self._known, Mapping) else None
+        if read.error is None or cut or not schema:
+            return read
+        return bare_arguments(draft.pieces, schema) or read
 
     def _take(self, entry: Entry, named: set[int]) -> ToolCallDelta | None:
         if not (entry.id or entry.name):

@@ -2,13 +2,17 @@
 
 import itertools
 import json
+import re
 from collections.abc import Collection, Sequence
 from typing import Any, Literal, NamedTuple
 
 from enfilade.models.arguments import Arguments, read_arguments
 from enfilade.models.surrogates import mended
+from enfilade_sdk.markup.prefixes import without_prefix
 from enfilade_sdk.markup.strict import parse_object
 
+_OTHER_KEYS = ("parameters", "args", "input")
+_NUMBERED = re.compile(r":\d{1,6}\Z")
 _MAX_NAME_PIECES = 64
 
 
@@ -46,7 +50,7 @@ def entry_of(raw: Any) -> Entry | None:
     shell = function if isinstance(function, dict) else raw
     arguments = shell.get("arguments")
     if arguments is None:
-        arguments = shell.get("parameters")
+        arguments = next((shell[key] for key in _OTHER_KEYS if shell.get(key) is not None), None)
     name = shell.get("name")
     return Entry(_index(raw.get("index")), _id(raw.get("id")), mended(name) if isinstance(name, str) else "", arguments)
 
@@ -168,8 +172,14 @@ def settled_name(pieces: Sequence[str], known: Collection[str]) -> str:
         if reading in known:
             return reading
     for reading in readings:
-        bare = reading.partition("<|")[0].strip().removeprefix("functions.")  # gpt-oss: "search<|channel|>commentary"
+        bare = _bare(reading)
         if bare in known:
             return bare
     growing = all(later.startswith(earlier) for earlier, later in itertools.pairwise(pieces))
     return (pieces[-1] if growing else joined).strip()
+
+
+def _bare(name: str) -> str:
+    """The name in `functions.search:0` (Kimi), `search<|channel|>commentary` (gpt-oss), `"search"`, `search()`."""
+    plain = name.partition("<|")[0].strip(" \t\r\n\"'`*").removesuffix("()")
+    return _NUMBERED.sub("", without_prefix(plain))

@@ -118,8 +118,9 @@ def error_in(event: Any, name: bytes = b"") -> Any:
     """The error object that an event of a stream carries, in one of its many shapes; None when it carries none."""
     if not isinstance(event, dict):
         return {"message": f"an event that is no object: {event!r}"} if name == b"error" else None
-    if event.get("error"):
-        return event["error"] if not isinstance(event["error"], dict) or event["error"].get("message") else event
+    error = event.get("error")
+    if error and not (isinstance(error, dict) and not any(error.values())):  # `{"code": 0, "message": ""}` is none
+        return error if not isinstance(error, dict) or error.get("message") else event
     if name == b"error" or event.get("object") == "error" or event.get("type") == "error":
         return event
     choices = event.get("choices")

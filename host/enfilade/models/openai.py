@@ -171,7 +171,12 @@ async def _next(body: Body, reply: ReplyStream) -> bytes | None:
     """
     patience = reply.patience
     if patience is None:
-        return await anext(body, None)
+        try:
+            return await anext(body, None)
+        except Exception:
+            if reply.holds_reply:  # all that broke is the connection, such as one that promised more bytes
+                return None
+            raise
     if isinstance(body, Parts) and body.is_over:
         return None
     import httpx2

@@ -12,6 +12,8 @@ _SIGNIFICANT = re.compile(r"[^\W_]|[-.]")
 _UNICODE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _ESCAPE = re.compile(r"\\[nrtbf]")
 _NONE = re.compile(r"none")
+_KNOWN = frozenset('"\\/bfnrt')
+_BACKSLASHED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _MENDABLE = 8 * 2**10
 """Characters up to which text is mended: json-repair takes quadratic time for some (0.3 s for 8 KiB, 13 s for 56)."""
 
@@ -19,8 +21,8 @@ _MENDABLE = 8 * 2**10
 def mended_object(text: str) -> dict[str, Any] | Literal["cut"] | None:
     """The object that near-JSON means; `cut` when the text ends inside of it, None when it cannot be told.
 
-    Mended are raw line breaks in strings, quoting, commas, Python's words, fences and end tokens around the object. A
-    result counts only when it holds the letters and digits of the text, all of them and in their order.
+    Mended are raw line breaks and backslashes in strings, quoting, commas, Python's words, fences and end tokens around
+    the object. A result counts only when it holds the letters and digits of the text, all of them and in their order.
     """
     body = _TAIL.sub("", text)
     if (fenced := _FENCE.match(body)) is not None:
@@ -30,13 +32,29 @@ def mended_object(text: str) -> dict[str, Any] | Literal["cut"] | None:
         return None
     if is_unterminated(body):
         return "cut"
-    try:
-        relaxed = json.loads(body, strict=False)
-    except (ValueError, RecursionError):
-        relaxed = None
-    if isinstance(relaxed, dict):
+    if (relaxed := _relaxed(body)) is not None:
         return relaxed
-    return _repaired(body)
+    if _is_raw(body):
+        return None
+    relaxed = _relaxed(_BACKSLASHED.sub(_escaped, body))
+    return _repaired(body) if relaxed is None else relaxed
+
+
+def _relaxed(body: str) -> dict[str, Any] | None:
+    """The object, where raw line breaks in strings are all that is wrong."""
+    try:
+        value = json.loads(body, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """A backslash that JSON does not know stands for itself, save before an apostrophe."""
+    char = found[1]
+    if char == "'":
+        return char
+    return found[0] if char in _KNOWN or len(char) > 1 else "\\" + found[0]
 
 
 def _repaired(body: str) -> dict[str, Any] | None:
@@ -52,6 +70,13 @@ def _repaired(body: str) -> dict[str, Any] | None:
     except (ValueError, TypeError, RecursionError):
         return None
     return value if _essence(dumped) == _essence(body) else None
+
+
+def _is_raw(body: str) -> bool:
+    """Whether some backslash is no escape, as in a path of Windows or in TeX, so that none of them may be one."""
+    after = {found[1] for found in _BACKSLASHED.finditer(body)}
+    unknown = {char for char in after if len(char) == 1 and char.isalpha() and char not in "nrtbf"}
+    return bool(unknown) and not after.isdisjoint("nrtbf")
 
 
 def _quotes_pair(body: str) -> bool:

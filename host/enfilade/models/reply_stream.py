@@ -20,7 +20,9 @@ _EXCERPT = 300
 _AFTER_DONE = 0.2
 _AFTER_FINISH = 1.0
 """Seconds that a usage chunk, or `[DONE]`, may come after the finish reason."""
-_BLANK = b" \t\r\n\xef\xbb\xbf"
+_BLANK = b" \t\r\n\0\xef\xbb\xbf"
+_PREFIX = b"data:"
+_PINGS = frozenset({b"", b"ping", b"pong", b"heartbeat", b"keepalive", b"keep-alive", b"keep alive"})
 _OVERFLOWS = (SseOverflowError, ReplyTooLongError, TooManyCallsError)
 
 
@@ -53,6 +55,18 @@ class ReplyStream:
         if self.is_done:
             return _AFTER_DONE
         return _AFTER_FINISH if self._assembly.is_finished else None
+
+    @property
+    def holds_reply(self) -> bool:
+        """Whether what came is one JSON value of a finished reply, so that a connection that breaks takes nothing."""
+        if self._is_stream or not self._whole:
+            return False
+        try:
+            value = read_event(b"".join(self._whole))
+        except (ValueError, RecursionError):
+            return False
+        choices = value.get("choices") if isinstance(value, dict) else None
+        return isinstance(choices, list) and any(isinstance(c, dict) and c.get("finish_reason") for c in choices)
 
     def feed(self, part: bytes) -> Iterable[ModelChunk]:
         """The chunks that the next bytes bring; neighbours become one, where that keeps their order.
@@ -139,9 +153,13 @@ class ReplyStream:
         except (ValueError, RecursionError):
             if name == b"error":
                 raise self._failures.in_stream(reason_in(data)) from None
+            if data.startswith(_PREFIX):  # written twice, by a server and by its proxy
+                return self._event(data.removeprefix(_PREFIX).strip(), name)
+            if _is_ping(data):
+                return None
             raise self._unreadable(data) from None
         if not isinstance(event, dict):
-            if event is None:
+            if event is None or event == [] or _is_ping(data):
                 return None
             raise self._failures.in_stream(event) if name == b"error" else self._unreadable(data)
         if (name or b'"error"' in data or "choices" not in event) and (error := error_in(event, name)) is not None:
@@ -186,6 +204,11 @@ class ReplyStream:
     def _unreadable(self, data: bytes) -> ModelFailedError:
         text = f"a piece of the answer is not JSON: {reason_in(data)}"
         return self._failures.failed(text, kind="garbage", retryable=True)
+
+
+def _is_ping(data: bytes) -> bool:
+    """Whether it only keeps the connection open."""
+    return data.strip(b' \t"').lower() in _PINGS
 
 
 def _joined(came: list[list[str] | ModelChunk]) -> Iterator[ModelChunk]:

@@ -23,9 +23,9 @@ class SseReader:
     """Cuts a byte stream into events (WHATWG HTML, "server-sent events").
 
     Servers that leave out the blank lines between events are read too: a line that cannot go on with the JSON value
-    before it begins an event. Lines end at CR, LF or CRLF and nowhere else; the bytes are never decoded here, so a
-    character cut by the network stays whole. Work is linear in the bytes fed, and what is kept between two parts is
-    bounded.
+    before it begins an event. So are those that write a JSON object, mostly of an error, without `data:`. Lines end at
+    CR, LF or CRLF and nowhere else; the bytes are never decoded here, so a character cut by the network stays whole.
+    Work is linear in the bytes fed, and what is kept between two parts is bounded.
 
     Args:
         limit: Bytes that one line, and one event's data, may have.
@@ -111,15 +111,19 @@ class SseReader:
         if not line:
             return self._dispatch()
         if line.startswith(b"data:"):
-            data = line[6:] if line[5:6] == b" " else line[5:]
-            before = self._dispatch() if self._data and _begins_anew(self._data[-1], data) else None
-            self._keep(data)
-            return before
+            return self._add(line[6:] if line[5:6] == b" " else line[5:])
+        if line.startswith(b"{"):
+            return self._add(line)
         if line.startswith(b"event:"):
             self._name = line[6:].strip()
         elif line == b"data":
             self._keep(b"")
         return None
+
+    def _add(self, data: bytes) -> SseEvent | None:
+        before = self._dispatch() if self._data and _begins_anew(self._data[-1], data) else None
+        self._keep(data)
+        return before
 
     def _keep(self, data: bytes) -> None:
         self._size += len(data) + 1

@@ -25,7 +25,10 @@ _NAMES: Mapping[str, tuple[tuple[str, ...], ...]] = {
 
 
 class UsageCount:
-    """The usage of one reply. Counts within a stream are running totals: the last of each wins, nothing is added."""
+    """The usage of one reply. Counts within a stream are running totals: the last of each wins, nothing is added.
+
+    A zero never takes the place of a number: some servers end with a report that leaves out what they said before.
+    """
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
@@ -37,7 +40,7 @@ class UsageCount:
         for field, paths in _NAMES.items():
             for path in paths:
                 if (count := _count(raw, path)) is not None:
-                    self._counts[field] = count
+                    self._counts[field] = count or self._counts.get(field, 0)
                     break
 
     def finish(self) -> Usage:

@@ -14,6 +14,8 @@ from enfilade.tools.schema import ToolSchema
 from enfilade_sdk.errors import InvalidParamsError
 
 _MOST_OPENED = 3
+_WRAPPERS = frozenset({"arguments", "parameters", "args", "params", "kwargs", "input", "properties"})
+_NAME_KEYS = frozenset({"name", "tool", "tool_name", "function"})
 
 
 class ArgumentsError(InvalidParamsError):
@@ -91,7 +93,7 @@ class ArgumentReader:
         except NotJsonError as error:
             raise self._fault(f"they are not JSON: {error}", repr(given)[:200]) from None
         if isinstance(value, dict):
-            return value, ()
+            return self._unwrapped(value), ()
         if value is None and not text:
             return {}, ()
         if not self._schema.offered["properties"]:
@@ -100,6 +102,14 @@ class ArgumentReader:
         if name is None or _is_broken_object(value, text, name):
             raise self._fault(_why(text), given)
         return {name: self._alone(name, value, text)}, ()
+
+    def _unwrapped(self, value: dict[str, Any]) -> dict[str, Any]:
+        """The arguments in `{"arguments": {...}}`, perhaps beside the tool's name; else the object as it is."""
+        properties = self._schema.offered["properties"]
+        keys = [key for key in value if not (key in _NAME_KEYS and value[key] == self._tool)]
+        inner = value[keys[0]] if len(keys) == 1 and keys[0] in _WRAPPERS and keys[0] not in properties else None
+        fits = isinstance(inner, dict) and bool(inner) and inner.keys() <= properties.keys()
+        return inner if fits and isinstance(inner, dict) else value
 
     def _meant(self) -> str | None:
         """The parameter that a bare value is for: the only one, or the only one that has to be given."""

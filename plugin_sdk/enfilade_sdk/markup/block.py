@@ -5,6 +5,7 @@ from typing import Final
 
 from enfilade_sdk.markup.calls import CALL_KEYS, MarkedCall, Menu, marked_calls
 from enfilade_sdk.markup.kinds import NAMESPACES, Markup, Opener
+from enfilade_sdk.markup.prefixes import may_be_prefix, without_prefix
 from enfilade_sdk.markup.strict import is_unterminated
 
 HOLD_LIMIT: Final = 2**18
@@ -84,7 +85,7 @@ class Block:
         named = _FIRST_NAME.match(self._head)
         if self.opener.kind in ("fenced", "bare") or self.is_hopeless or named is None or not named[2]:
             return None
-        return named[1].removeprefix("functions."), self.source
+        return without_prefix(named[1]), self.source
 
     @property
     def source(self) -> str:
@@ -173,10 +174,10 @@ def _python_start(head: str, menu: Menu, *, printed: bool = False) -> bool:
     if len(word) < len(body):
         return body[len(word)] == "(" and _is_on(menu, word.removesuffix(".call"), whole=True)
     methods = [f"{known}.call" for known in menu]
-    bare = word.removeprefix("functions.")
+    bare = without_prefix(word)
     return (
         any(method.startswith(bare) for method in methods)
-        or "functions.".startswith(word)
+        or may_be_prefix(word)
         or (printed and "print(".startswith(word))
     )
 
@@ -208,7 +209,7 @@ def _name_start(text: str, menu: Menu, *, ends: str) -> bool:
 
 
 def _is_on(menu: Menu, name: str, *, whole: bool) -> bool:
-    bare = name.removeprefix("functions.")
+    bare = without_prefix(name)
     if whole:
         return bare in menu
-    return any(known.startswith(bare) for known in menu) or "functions.".startswith(name)
+    return any(known.startswith(bare) for known in menu) or may_be_prefix(name)

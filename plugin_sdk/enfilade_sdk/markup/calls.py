@@ -14,6 +14,7 @@ from enfilade_sdk.markup.elements import (
     without_namespaces,
 )
 from enfilade_sdk.markup.kinds import token
+from enfilade_sdk.markup.prefixes import without_prefix
 from enfilade_sdk.markup.pythonic import python_calls
 from enfilade_sdk.markup.strict import parse_object
 
@@ -69,7 +70,7 @@ def marked_calls(kind: str, body: str, menu: Menu) -> list[MarkedCall] | None:
 
 
 def _checked(name: Any, arguments: Any, menu: Menu) -> MarkedCall:
-    plain = name.removeprefix("functions.") if isinstance(name, str) else ""
+    plain = without_prefix(name) if isinstance(name, str) else ""
     if plain not in menu:
         raise ValueError(f"{name!r} is no tool on the menu")
     if isinstance(arguments, str):

@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from enfilade_sdk.markup.prefixes import without_prefix
+
 LONGEST = 2**16
 """Characters that are looked at; what is longer is no call."""
 
@@ -47,7 +49,7 @@ def _unprinted(node: ast.expr) -> ast.expr:
 def _call(node: ast.expr, menu: Mapping[str, Mapping[str, Any]]) -> tuple[str, dict[str, Any]]:
     if not isinstance(node, ast.Call):
         raise ValueError("no call")  # noqa: TRY004
-    name = ast.unparse(node.func).removesuffix(f".{_CALL}").removeprefix("functions.")
+    name = without_prefix(ast.unparse(node.func).removesuffix(f".{_CALL}"))
     given = {keyword.arg: ast.literal_eval(keyword.value) for keyword in node.keywords if keyword.arg}
     if len(given) != len(node.keywords):
         raise ValueError("arguments out of a variable")

@@ -43,11 +43,15 @@ class _FunctionCalling(Loop):
         call = self.session.model.invoke(self._prompt, tools=tools, tool_choice=choice)
         said = {"round": round_.number}
         reasoned = {"round": round_.number, "reasoning": True}
+        blank: str | None = ""  # white space that may be all there is: then it is no answer; None behind it
         async for chunk in call:
             if chunk.reasoning:
                 yield text_message(chunk.reasoning, meta=reasoned)
-            if chunk.text:
-                yield text_message(chunk.text, meta=said)
+            if blank is not None and (not chunk.text or chunk.text.isspace()):
+                blank += chunk.text
+            elif chunk.text:
+                yield text_message((blank or "") + chunk.text, meta=said)
+                blank = None
         self.result = await call
         yield close_thought(thought, self.result)
 
