@@ -16,13 +16,19 @@ class Shown:
 
     out_terminal: bool = False
     err_terminal: bool = False
+    together: bool = False
     colour: bool = False
     out: BytesIO = field(default_factory=BytesIO)
     err: BytesIO = field(default_factory=BytesIO)
 
     def sink(self, *, tools: bool = True, last_round: int | None = None) -> TextSink:
         screen = Screen(
-            self.out, self.err, out_terminal=self.out_terminal, err_terminal=self.err_terminal, colour=self.colour
+            self.out,
+            self.err,
+            out_terminal=self.out_terminal,
+            err_terminal=self.err_terminal,
+            together=self.together,
+            colour=self.colour,
         )
         sink = TextSink(screen)
         sink.begin(lambda: None, tools=tools, last_round=last_round)
@@ -97,6 +103,18 @@ def test_on_a_terminal_text_is_shown_at_once_and_the_trace_stands_on_lines_of_it
     sink.end(Outcome())
     terminal = shown.out.getvalue().decode().replace("tide is at work ...\r\x1b[K", "")
     assert terminal.splitlines()[:3] == ["Let me look.", '  tide {"port":"Oban"} = 06:10 and 18:31', "At 06:10."]
+
+
+def test_in_one_file_answer_and_trace_have_lines_of_their_own() -> None:
+    shown = Shown(together=True)
+    shown.err = shown.out
+    sink = shown.sink(tools=False)
+    start = log_message("model", metadata={"kind": "model", "model": "demo"})
+    sink.message(start)
+    sink.message(said("It is 84."))
+    sink.message(finish_log(start, data={"output": "It is 84."}))
+    sink.end(Outcome())
+    assert shown.out.getvalue().decode().splitlines()[0] == "It is 84."
 
 
 def test_on_a_terminal_without_a_trace_text_said_on_the_way_is_set_apart() -> None:

@@ -26,7 +26,7 @@ class OutputError(EnfiladeError):
 
 
 class Screen:
-    """Keeps two streams apart and, when both are one terminal, from running into each other's lines.
+    """Keeps two streams apart and, when both lead to one place, from running into each other's lines.
 
     It may be used from several threads.
 
@@ -35,6 +35,7 @@ class Screen:
         err: Where all else goes.
         out_terminal: Whether `out` is a terminal; control characters are then written out.
         err_terminal: Whether `err` is one.
+        together: Whether both lead to the same place, a terminal or a file.
         colour: Whether a terminal is given colours.
         moves: Whether a terminal can take a line back.
         encoding: The encoding of text on both.
@@ -47,12 +48,14 @@ class Screen:
         *,
         out_terminal: bool = False,
         err_terminal: bool = False,
+        together: bool = False,
         colour: bool = False,
         moves: bool = True,
         encoding: str = "utf-8",
     ) -> None:
         self.out_terminal = out_terminal
         self.err_terminal = err_terminal
+        self._together = together or (out_terminal and err_terminal)
         self._out = out
         self._err = err
         self._colour = colour and err_terminal
@@ -78,6 +81,7 @@ class Screen:
             err,
             out_terminal=out.isatty(),
             err_terminal=err.isatty(),
+            together=_are_one(out, err),
             colour=not variables.get("NO_COLOR") and variables.get("TERM", "dumb") != "dumb",
             moves=variables.get("TERM", "dumb") != "dumb",
             encoding=encoding,
@@ -135,7 +139,7 @@ class Screen:
         with self._lock:
             self._clear_status()
             self._close_err()
-            if self.out_terminal and self.err_terminal:
+            if self._together:
                 self._close_out()
             self._put_err(self._styled(visible(text), style) + "\n")
 
@@ -145,7 +149,7 @@ class Screen:
             return
         with self._lock:
             self._clear_status()
-            if self.out_terminal and self.err_terminal:
+            if self._together:
                 self._close_out()
             self._err_open = not text.endswith("\n")
             self._put_err(self._styled(visible(text), DIM))
@@ -212,6 +216,13 @@ class Screen:
         with contextlib.suppress(OSError):
             self._err.write(text.encode(self._encoding, "backslashreplace"))
             self._err.flush()
+
+
+def _are_one(out: BinaryIO, err: BinaryIO) -> bool:
+    """Whether two files are one and the same, as after `2>&1`."""
+    with contextlib.suppress(OSError):
+        return os.path.sameopenfile(out.fileno(), err.fileno())
+    return False
 
 
 def _file(stream: object, number: int) -> BinaryIO:
