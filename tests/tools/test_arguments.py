@@ -164,6 +164,8 @@ def test_a_value_that_fits_is_never_touched(part: Any, value: Any) -> None:
         ({"type": "string", "pattern": "^[a-z]+$"}, "A1", "expected a string matching ^[a-z]+$"),
         (NULLABLE, "x", 'expected an integer or null, got "x"'),
         ({"type": "array", "minItems": 2}, [1], "expected a list of at least 2 items, got [1]"),
+        ({"type": "array", "minItems": 2, "maxItems": 2}, [1], "expected a list of 2 items, got [1]"),
+        ({"type": "array", "minItems": 1, "maxItems": 1}, [1, 2], "expected a list of 1 item, got [1,2]"),
     ],
 )
 def test_what_is_not_plain_goes_back_to_the_model(part: Any, value: Any, expected: str) -> None:

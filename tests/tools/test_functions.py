@@ -4,6 +4,7 @@ import dataclasses
 import datetime as dt
 import enum
 import functools
+import sys
 import threading
 import typing
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -38,6 +39,10 @@ class Unit(enum.Enum):
 class Place(pydantic.BaseModel):
     name: str
     inside: "Place | None" = None
+
+
+class Tide(typing.TypedDict):
+    height: float
 
 
 @dataclasses.dataclass
@@ -221,6 +226,11 @@ async def test_a_parameter_that_no_model_can_give_is_left_to_its_default() -> No
         (Callable[[], int], "its parameter 'p' has the type"),
         (threading.Thread, "its parameter 'p' has the type Thread, which cannot be made from JSON"),
         ("Unheard", "its parameter 'p' has the type 'Unheard'"),
+        pytest.param(
+            Tide,
+            "cannot be made from JSON; take TypedDict from typing_extensions on a Python before 3.12",
+            marks=pytest.mark.skipif(sys.version_info >= (3, 12), reason="pydantic reads it there"),
+        ),
     ],
 )
 def test_a_parameter_that_cannot_be_given_and_has_no_default_is_refused(annotation: Any, words: str) -> None:
@@ -244,6 +254,8 @@ def test_a_lambda_needs_a_name_and_a_class_is_no_function() -> None:
     assert FunctionTool(lambda: 1, Threads(), name="one").name == "one"
     with pytest.raises(SignatureError, match="Place is a class"):
         FunctionTool(Place, Threads())
+    with pytest.raises(SignatureError, match=r"twice is a method of Counter without its object; give Counter\(...\)"):
+        FunctionTool(Counter.twice, Threads())
 
 
 class Counter:

@@ -68,6 +68,8 @@ def _string_limits(schema: Schema) -> str:
 
 
 def _count(least: Any, most: Any, what: str) -> str:
+    if least is not None and least == most:
+        return f" of {least} {what if least != 1 else what.removesuffix('s')}"
     if least is not None and most is not None:
         return f" of {least} to {most} {what}"
     if least is not None:

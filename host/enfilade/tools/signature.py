@@ -130,9 +130,13 @@ def _signature(function: Callable[..., object], name: str) -> inspect.Signature:
     if inspect.isclass(function):
         raise SignatureError(f"{name} is a class; a tool is a function, or an object with __call__")
     try:
-        return inspect.signature(function)
+        signature = inspect.signature(function)
     except (TypeError, ValueError):
         raise SignatureError(f"{name} has no signature to read; wrap it in a Python function") from None
+    if next(iter(signature.parameters), None) == "self" and "." in getattr(function, "__qualname__", ""):
+        owner = function.__qualname__.rpartition(".")[0].rpartition(".")[2]
+        raise SignatureError(f"{name} is a method of {owner} without its object; give {owner}(...).{name}")
+    return signature
 
 
 def _hints(function: Any) -> dict[str, Any]:
@@ -175,9 +179,15 @@ def _fits_json(parameter: inspect.Parameter, annotation: Any, name: str) -> bool
             return False
         raise SignatureError(
             f"the function {name} cannot be a tool: its parameter {parameter.name!r} has the type "
-            f"{_type_name(annotation)}, which cannot be made from JSON; give it another type, or a default"
+            f"{_type_name(annotation)}, which cannot be made from JSON; {_remedy(error)}"
         ) from None
     return True
+
+
+def _remedy(error: Exception) -> str:
+    if isinstance(error, PydanticUserError) and error.code == "typed-dict-version":
+        return "take TypedDict from typing_extensions on a Python before 3.12"
+    return "give it another type, or a default"
 
 
 def _type_name(annotation: Any) -> str:
