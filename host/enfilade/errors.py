@@ -16,6 +16,12 @@ class ConfigError(HostError):
     code = ErrorCode.INVALID_PARAMS
 
 
+class MisuseError(HostError):
+    """The program that holds a host asks it for what cannot be; the text says what to do instead."""
+
+    code = ErrorCode.INVALID_PARAMS
+
+
 class LaunchError(HostError):
     """A plugin did not come to life; the text says what was read, what was expected, how it ended."""
 

@@ -38,6 +38,7 @@ from enfilade.layers.marks import Marks
 from enfilade.layers.prices import Prices
 from enfilade.ledger import Ledger
 from enfilade.memory import Memory
+from enfilade.misuse import HomeLoop, check_asked
 from enfilade.models.gateway import ModelGateway
 from enfilade.outcome import Outcome
 from enfilade.resolved import ResolvedStrategy, Resolver
@@ -116,13 +117,13 @@ class Host:
         self._pipeline = Pipeline(wanted) if wanted is not None and wanted.enabled else None
         self._marks = self.config.log_format == "json"
         self._chain = self._chained(layers)
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._home = HomeLoop()
         self._sweeping: asyncio.Future[None] | None = None
         self._runs: WeakSet[Run] = WeakSet()
         self._underway: set[object] = set()
 
     async def __aenter__(self) -> Self:
-        self._loop = asyncio.get_running_loop()
+        self._home.enter()
         sweep()
         self._sweeping = asyncio.ensure_future(self._followed.sweep())
         if self._pipeline is not None:
@@ -149,6 +150,7 @@ class Host:
             await self._followed.sweep()
         if self._pipeline is not None:
             await self._pipeline.aclose()
+        self._home.leave()
 
     def run(
         self,
@@ -172,7 +174,12 @@ class Host:
         Returns:
             The run: iterate it for its messages; its `outcome` is there at the end. Faults of the set-up show when it
             is iterated, as failures of the run.
+
+        Raises:
+            MisuseError: `agent` or `question` is something else, or the host lives on another event loop.
         """
+        check_asked(agent, question)
+        self._home.check()
         if isinstance(question, str):
             question = Question(question, history=tuple(history), files=tuple(files), seconds=timeout)
         run_id = uuid4().hex
@@ -226,6 +233,7 @@ class Host:
         Raises:
             EnfiladeError: There is none, or it could not be opened, or does not fit the contract.
         """
+        self._home.check()
         return await self.catalog.admitted(name)
 
     async def prepare(self, agent: AgentConfig) -> Admitted:
@@ -252,7 +260,6 @@ class Host:
             StrategyNotFoundError: No plugin offers it; the text lists near matches.
         """
         self.catalog.check_name(name)
-        loop = self._loop or asyncio.get_running_loop()
         base = agent or AgentConfig()
 
         def start(strategy: str, params: dict[str, Any], **ids: Any) -> Run:
@@ -261,7 +268,7 @@ class Host:
             merged = base.model_copy(update={"strategy": strategy, "parameters": base.parameters | given})
             return self.run(merged, Question(query, **{key: value for key, value in ids.items() if value is not None}))
 
-        return ResolvedStrategy(name, loop, lambda: self.open(name), start)
+        return ResolvedStrategy(name, self._home.loop, lambda: self.open(name), start)
 
     def resolver(self) -> Resolver:
         """An `AgentStrategyResolver` over this host."""
