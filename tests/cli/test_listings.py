@@ -2,6 +2,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.support.enfilade_command import Enfilade
 
 CONFIG = """
@@ -105,6 +107,23 @@ async def test_the_doctor_names_faults_and_goes_on(enfilade: Enfilade) -> None:
     assert "FAULT  configuration: enfilade.toml has 1 fault(s):" in done.text
     assert "FAULT  private directories: ENFILADE_RUNTIME_DIR does not serve" in done.text
     assert done.text.endswith("there are faults, see above\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[layers]]\nkind = 'lmits'\n", "FAULT  host: the layers of the configuration have 1 fault(s):"),
+        ("[store]\nurl = 'sqlite:///no/folder/r.db'\n", "FAULT  store: the store no/folder/r.db cannot be made: "),
+    ],
+)
+async def test_the_doctor_says_what_keeps_a_host_from_starting_and_goes_on(
+    enfilade: Enfilade, text: str, words: str
+) -> None:
+    enfilade.write("enfilade.toml", text)
+    done = await enfilade("doctor")
+    assert (done.code, done.err) == (1, "")
+    assert words in done.text
+    assert "ok     plugin processes: enfilade-fc started" in done.text
 
 
 async def test_the_doctor_notes_keys_that_are_not_set_and_a_default_that_is_not_there(enfilade: Enfilade) -> None:

@@ -1,5 +1,6 @@
 """`enfilade doctor`: what works here and what does not."""
 
+import asyncio
 import logging
 import os
 import platform
@@ -26,8 +27,10 @@ from enfilade.environments.entry import PluginEntry
 from enfilade.environments.installed import InstalledPlugins
 from enfilade.errors import near_matches
 from enfilade.extensions.loading import Extensions
+from enfilade.host import Host
 from enfilade.isolation.directory import make_directory, remove_directory
 from enfilade.isolation.sandbox.layers import layers
+from enfilade.layers.layer import name_of
 from enfilade.models.gateway import ModelGateway
 from enfilade_sdk.errors import EnfiladeError
 
@@ -80,6 +83,7 @@ def _checks(screen: Screen) -> Iterator[Check]:
     extensions = _loaded_extensions()
     yield from _providers(config, extensions)
     yield _extensions(extensions)
+    yield from _host(config, extensions)
     yield _directory()
     yield from _sandbox(config)
     candidates = beside_the_host(config)
@@ -88,8 +92,9 @@ def _checks(screen: Screen) -> Iterator[Check]:
     candidates += managed
     yield from _idle_settings(config, candidates)
     yield _strategies(candidates)
-    yield _guest(config, candidates, screen)
-    yield from _silent(config, candidates, screen)
+    bare = config.model_copy(update={"layers": (), "store": None, "telemetry": None})  # faults there are told already
+    yield _guest(bare, candidates, screen)
+    yield from _silent(bare, candidates, screen)
     yield _uv()
     yield from _extras()
 
@@ -150,6 +155,28 @@ def _extensions(extensions: Extensions) -> Check:
     if extensions.broken:
         return Check("extensions", "fault", "\n".join(map(str, extensions.broken)))
     return Check("extensions", "ok", ", ".join(extensions.loaded) or "none is installed")
+
+
+def _host(config: Config, extensions: Extensions) -> Iterator[Check]:
+    """What a host makes of the configuration when it starts, and whether its store opens."""
+    try:
+        host = Host(config, candidates=(), extensions=extensions)
+    except EnfiladeError as error:
+        yield Check("host", "fault", error.message)
+        return
+    yield Check("layers", "ok", ", ".join(map(name_of, host.layers)) or "none")
+    if config.store is not None:
+        yield asyncio.run(_store(host))
+
+
+async def _store(host: Host) -> Check:
+    try:
+        await host.remembers()
+    except EnfiladeError as error:
+        return Check("store", "fault", error.message)
+    finally:
+        await host.aclose()
+    return Check("store", "ok", "opened")
 
 
 def _directory() -> Check:
