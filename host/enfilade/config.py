@@ -31,6 +31,12 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+_OF_PROCESSES = frozenset(
+    {*SandboxSettings.model_fields, *(known.name for known in fields(Supervision)), "environment"} - {"heartbeat"}
+)
+"""Settings of a plugin's processes, which one at an address has elsewhere."""
+
+
 class PluginSettings(SandboxSettings):
     """One plugin of the configuration (`[plugins.NAME]`): an installed one's settings, or one that is elsewhere.
 
@@ -83,6 +89,8 @@ class PluginSettings(SandboxSettings):
             raise ValueError("give address or command, not both")
         if self.address and not self.address.startswith(("unix:", "grpcs://")):
             raise ValueError(f"address must start with unix: or grpcs://, got {self.address!r}")
+        if self.address and (useless := sorted(self.model_fields_set & _OF_PROCESSES)):
+            raise ValueError(f"{', '.join(useless)}: not for a plugin at an address, whose process is not this host's")
         if self.isolation == "inprocess" and (asked := self.asked()):
             raise ValueError(f"{asked} needs a process; with isolation = 'inprocess' there is none")
         return self

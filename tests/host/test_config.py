@@ -84,6 +84,10 @@ def test_values_are_filled_in_literally_and_once() -> None:
         ("[plugins.x]\ncommand = 'node x.js'", "plugins.x.command: expected a list, found a text"),
         ("[plugins.x]\nstart_timeout = -1", "plugins.x.start_timeout: expected more than 0, found the number -1"),
         ("[plugins.x]\naddress = 'http://x'", "plugins.x: address must start with unix: or grpcs://, got 'http://x'"),
+        (
+            "[plugins.x]\naddress = 'unix:/s'\nworkers = 2\nsandbox = 'none'\nheartbeat = 1.0",
+            "plugins.x: sandbox, workers: not for a plugin at an address, whose process is not this host's",
+        ),
         ("[limits]\nmessages = 1.5", "limits.messages: expected a whole number, found the number 1.5"),
         ("limits = 3", "limits: expected a table, found the number 3"),
         ("default_model = 3", "default_model: expected a text, found the number 3"),

@@ -17,6 +17,7 @@ from enfilade.host import Host
 from enfilade.running.asking import restart
 from enfilade.running.folder import living_hosts
 from enfilade.running.places import hosts_folder
+from tests.support.elsewhere import Elsewhere
 from tests.support.enfilade_command import Enfilade
 from tests.support.faulty_guest import offering
 from tests.support.leftovers import alive, gone, nothing_left
@@ -100,7 +101,7 @@ async def test_a_restart_leaves_no_gap_and_lets_runs_end_where_they_are(enfilade
     done = await enfilade("plugins", "restart", "harm", "--json")
     assert done.code == 0
     (told,) = json.loads(done.out)
-    assert told["results"] == [{"plugin": "harm", "version": "", "result": "restarted", "reason": ""}]
+    assert told["results"] == [{"plugin": "harm", "version": "", "result": "restarted", "reason": "", "code": ""}]
     second = await answer(host)
     assert second != first
     assert alive(int(first))
@@ -142,7 +143,31 @@ async def test_a_restart_that_fails_leaves_what_ran(enfilade: Enfilade, data: Pa
         assert done.code == 1
         assert "does not start anew, so what ran goes on: plugin 'fragile' ended before its handshake" in done.err
         assert "(code: guest_died)" in done.err
+        code.write_text("class Works:\n    def get_parameters(self): return []\n    def invoke(self, x): yield 'new'\n")
+        [told] = await asyncio.to_thread(restart, hosts_folder(), "fragile")
+        [result] = told.results
+        assert (result["result"], result["code"]) == ("failed", "not_admitted")
+        assert result["reason"].startswith("strategy 'Works' does not fit the contract:\n  - expected invoke to ")
         assert (await host.ask(WORKS, "x")).answer == "old"
+
+
+async def test_a_plugin_at_an_address_is_shown_and_connected_to_anew(data: Path, tmp_path: Path) -> None:
+    plugin = Elsewhere(tmp_path / "s")
+
+    async def restarted() -> tuple[str, str]:
+        [told] = await asyncio.to_thread(restart, hosts_folder(), "far")
+        return told.results[0]["result"], told.results[0]["code"]
+
+    async with hosting(Candidate(plugin="far", address=plugin.address)) as host:
+        async with plugin.there():
+            await host.open("Far")
+            plugin.offers = ["Far", "Farther"]
+            assert await restarted() == ("restarted", "")
+            await host.open("Farther")
+            [folder] = living_hosts(data / "hosts")
+            [shown] = folder.status()["plugins"]
+            assert (shown["state"], shown["address"], shown["processes"]) == ("ready", plugin.address, [])
+        assert await restarted() == ("failed", "guest_died")
 
 
 async def test_what_nobody_runs_cannot_be_started_anew(enfilade: Enfilade) -> None:

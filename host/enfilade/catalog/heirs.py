@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 
 from enfilade.admission import Runner
 from enfilade.candidate import Candidate
 from enfilade.catalog.member import Member
+from enfilade_sdk.contract import check_admitted
 from enfilade_sdk.errors import EnfiladeError
 
 _log = logging.getLogger(__name__)
@@ -24,7 +25,7 @@ class Heirs:
         self._runner_of = runner_of
         self._succeed = succeed
         self._wanted: dict[Member, Candidate] = {}
-        self._replacing: dict[Member, asyncio.Task[str]] = {}
+        self._replacing: dict[Member, asyncio.Task[EnfiladeError | None]] = {}
         self._unasked: set[Member] = set()
 
     def begin(self, member: Member, heir: Candidate, *, unasked: bool = False) -> None:
@@ -51,12 +52,8 @@ class Heirs:
         """Whether an heir of a plugin is under way."""
         return member in self._replacing
 
-    async def restart(self, member: Member) -> str:
-        """Starts a plugin anew, or waits for the heir that is under way.
-
-        Returns:
-            Why that failed; empty when it did not.
-        """
+    async def restart(self, member: Member) -> EnfiladeError | None:
+        """Starts a plugin anew, or waits for the heir that is under way; gives why that failed, if it did."""
         if member not in self._replacing:
             self.begin(member, member.candidate, unasked=True)
         return await asyncio.shield(self._replacing[member])
@@ -71,49 +68,51 @@ class Heirs:
         if waits:
             await asyncio.wait(waits)
 
-    def cancel(self) -> Iterable["asyncio.Task[str]"]:
+    def cancel(self) -> Iterable["asyncio.Task[EnfiladeError | None]"]:
         """Gives all of them up; gives what is still to be waited for."""
         tasks = list(self._replacing.values())
         for task in tasks:
             task.cancel()
         return tasks
 
-    async def _replace(self, member: Member) -> str:
+    async def _replace(self, member: Member) -> EnfiladeError | None:
         """Starts the heir, and puts it in the place; the heir may itself be replaced meanwhile.
 
         Returns:
-            Why the heir does not come to life; empty when it does.
+            Why the heir cannot take the place, if it cannot.
         """
         try:
             while (candidate := self._wanted.get(member)) is not None:
                 heir = Member(candidate, self._runner_of)
-                fault = await _fault(heir)
+                fault = await _fault(heir, member.admitted)
                 if self._wanted.get(member) is not candidate:
                     await heir.stop()
-                elif fault:
+                elif fault is not None:
                     await heir.stop()
-                    _warn(member, candidate, fault)
+                    _warn(member, candidate, fault.message)
                     return fault
                 else:
                     self.give_up(member)
                     self._succeed(member, heir)
-            return ""
+            return None
         finally:
             self._wanted.pop(member, None)
             self._unasked.discard(member)
             del self._replacing[member]
 
 
-async def _fault(heir: Member) -> str:
-    """Why it does not come to life; empty when it does."""
+async def _fault(heir: Member, admitted: Container[str]) -> EnfiladeError | None:
+    """Why it does not come to life, or does not fit the contract any more where its forerunner did."""
     try:
-        await heir.runner.describe()
+        for description in await heir.runner.describe():
+            if description.name in admitted:
+                check_admitted(description)
     except EnfiladeError as error:
-        return error.message
+        return error
     except BaseException:
         await heir.stop()
         raise
-    return ""
+    return None
 
 
 def _warn(member: Member, heir: Candidate, fault: str) -> None:

@@ -30,12 +30,14 @@ class Restarted:
         result: `restarted`, `not_running` (its next run starts it), `failed` (what ran goes on), `elsewhere` (it has no
             process of this host).
         reason: Why it failed.
+        code: The code of that; empty where nothing failed.
     """
 
     plugin: str
     version: str
     result: Literal["restarted", "not_running", "failed", "elsewhere"]
     reason: str = ""
+    code: str = ""
 
 
 class Lineup:
@@ -160,7 +162,9 @@ class Lineup:
         if member.status() is None:
             return Restarted(plugin, version, "elsewhere")
         fault = await self._heirs.restart(member)
-        return Restarted(plugin, version, "failed" if fault else "restarted", fault)
+        if fault is None:
+            return Restarted(plugin, version, "restarted")
+        return Restarted(plugin, version, "failed", fault.message, fault.code.value)
 
     def _renew_reloading(self) -> None:
         """Starts those anew whose files have changed; begins to look by itself when there is one that may."""

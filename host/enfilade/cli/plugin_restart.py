@@ -10,7 +10,7 @@ from enfilade.cli.screen import Screen
 from enfilade.errors import LaunchError
 from enfilade.running.asking import Answer, restart
 from enfilade.running.places import hosts_folder
-from enfilade_sdk.errors import InvalidParamsError
+from enfilade_sdk.errors import EnfiladeError, InternalError, InvalidParamsError, NotAdmittedError, error_from_code
 
 _TOLD = {
     "restarted": "was started anew",
@@ -29,28 +29,29 @@ def show(name: str, as_json: bool) -> int:
     if as_json:
         screen.say(json_text([asdict(answer) for answer in answers], indent=2) + "\n")
     fine = True
-    for answer in answers:
-        for good, line in _lines(answer, name):
-            fine = fine and good
-            if not good:
-                tell(screen, LaunchError(line))  # as JSON it stands in the answer
-            elif not as_json:
-                screen.say(f"{line}\n")
+    for told in (told for answer in answers for told in _told(answer, name)):
+        if isinstance(told, EnfiladeError):
+            fine = False
+            tell(screen, told)  # as JSON it stands in the answer
+        elif not as_json:
+            screen.say(f"{told}\n")
     return DONE if fine else FAILED
 
 
-def _lines(answer: Answer, name: str) -> list[tuple[bool, str]]:
+def _told(answer: Answer, name: str) -> list[str | EnfiladeError]:
+    """What is told of an answer: a line for each version, or why there is none."""
     where = f"in the host {answer.host}"
     if answer.error:
-        return [(False, f"{name} {where}: {answer.error}")]
+        return [InternalError(f"{name} {where}: {answer.error}")]
     if not answer.results:
-        return [(False, f"{name} is not there any more {where}")]
+        return [NotAdmittedError(f"{name} is not there any more {where}")]
     return [_line(result, where) for result in answer.results]
 
 
-def _line(result: dict[str, Any], where: str) -> tuple[bool, str]:
+def _line(result: dict[str, Any], where: str) -> str | EnfiladeError:
     what = f"{result.get('plugin')} {result.get('version') or ''}".rstrip()
     told = _TOLD.get(str(result.get("result")))
-    if told is None:
-        return False, f"{what} {where} does not start anew, so what ran goes on: {result.get('reason')}"
-    return True, f"{what} {where} {told}"
+    if told is not None:
+        return f"{what} {where} {told}"
+    text = f"{what} {where} does not start anew, so what ran goes on: {result.get('reason')}"
+    return error_from_code(str(result.get("code") or LaunchError.code.value), text)

@@ -32,8 +32,8 @@ def _row(shown: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **shown,
         "for": span(time.time() - float(shown.get("since") or 0)),
-        "processes": ", ".join(f"{process['pid']} {process['state']}" for process in processes),
-        "runs": sum(process["runs"] for process in processes),
+        "processes": ", ".join(f"{process['pid']} {process['state']}" for process in processes)
+        or shown.get("address", ""),
         "reason": "; last crash: ".join(text for text in (shown.get("reason"), shown.get("last_crash")) if text),
     }
 

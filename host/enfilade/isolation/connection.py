@@ -39,7 +39,7 @@ class Connection:
     Attributes:
         plugin: Its name, for errors.
         process: The process behind it; None for one at an address.
-        broken: Set when the process behind it is to be replaced.
+        broken: Set when the process behind it is to be replaced, or the connection to an address is.
         broke_off: Whether that is because it broke off itself, while its process lives.
     """
 
@@ -83,11 +83,21 @@ class Connection:
             ProtocolError: Its answer cannot be read.
         """
         try:
-            response = await self._transport.describe(seconds)
+            return await self.asked(seconds)
         except TimeoutError:
             raise await self._undescribed(f"no answer within {seconds:g} s") from None
         except StreamBrokenError as broken:
             raise await self._undescribed(broken.reason, lost=broken.lost) from None
+
+    async def asked(self, seconds: float) -> list[StrategyDescription]:
+        """What the plugin says it offers.
+
+        Raises:
+            TimeoutError: It does not answer in time.
+            StreamBrokenError: It cannot be reached, or dies over it.
+            ProtocolError: Its answer cannot be read.
+        """
+        response = await self._transport.describe(seconds)
         if response.protocol != codec.PROTOCOL:
             raise ProtocolError(
                 f"plugin {self.plugin!r} speaks protocol {response.protocol}, this host speaks {codec.PROTOCOL}; "
@@ -132,6 +142,12 @@ class Connection:
                 self._no_run.set()
             await messages.aclose()
 
+    async def broken_within(self, seconds: float) -> None:
+        """Waits until the connection breaks, for so many seconds at the most; 0 is without end."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds or None):
+                await self.broken.wait()
+
     async def last_reads(self) -> None:
         """Lets the runs of a process that died read what it had written; to close at once would lose that."""
         if self._runs:
@@ -150,6 +166,12 @@ class Connection:
         await self._transport.close()
         if self._tails:
             await asyncio.wait(self._tails, timeout=TAIL_SECONDS)
+
+    async def close_after_runs(self) -> None:
+        """Closes the channel when its last run has ended."""
+        if self._runs:
+            await self._no_run.wait()
+        await self.close()
 
     async def finish(self, tail: Coroutine[Any, Any, None]) -> None:
         """Sees the end of a run through, even when the task that waits for it is cancelled."""
@@ -173,6 +195,9 @@ class Connection:
                 self._replace(f"it broke the rule '{broken.rule}'")
             return ProtocolError(f"rule '{broken.rule}' was broken: {broken.reason}")
         if self.process is None:
+            if broken.lost:
+                self._given_up = self._given_up or broken.reason
+                self.broken.set()
             return GuestDiedError(f"the connection to plugin {self.plugin!r} at {self._at} broke: {broken.reason}")
         ended = await self._ended(self.process)
         if self._given_up:

@@ -37,7 +37,7 @@ class Launcher:
     def guest(self, candidate: Candidate) -> Guest:
         """The guest of a plugin; it comes to life when it is first used."""
         if candidate.address:
-            return RemoteGuest(candidate)
+            return RemoteGuest(candidate, self._policy)
         care, version, spec = candidate.supervision, candidate.version, _spec(candidate, self._transports)
         return StartedGuest(spec, self._watch, self._times, care, self._policy, version)
 

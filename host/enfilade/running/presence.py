@@ -22,7 +22,12 @@ LOOK_SECONDS = 0.5
 FORM = 1
 """The form of status.json."""
 
-_LEVELS = {State.UNRESPONSIVE: logging.WARNING, State.CRASHED: logging.ERROR, State.DISABLED: logging.ERROR}
+_LEVELS = {
+    State.UNRESPONSIVE: logging.WARNING,
+    State.UNREACHABLE: logging.WARNING,
+    State.CRASHED: logging.ERROR,
+    State.DISABLED: logging.ERROR,
+}
 _log = logging.getLogger(__name__)
 
 Restart = Callable[[str], Awaitable[dict[str, Any]]]

@@ -13,7 +13,12 @@ _log = logging.getLogger(__name__)
 _LIVING = (State.READY, State.UNRESPONSIVE, State.DRAINING)
 """States of processes, the best first: a plugin stands where the best of its processes stands."""
 
-_LOUD = {State.UNRESPONSIVE: logging.WARNING, State.CRASHED: logging.ERROR, State.DISABLED: logging.ERROR}
+_LOUD = {
+    State.UNRESPONSIVE: logging.WARNING,
+    State.UNREACHABLE: logging.WARNING,
+    State.CRASHED: logging.ERROR,
+    State.DISABLED: logging.ERROR,
+}
 
 
 class Register:
@@ -36,6 +41,11 @@ class Register:
         self._since = time.time()
         self._reason = ""
         self.last_crash = ""
+
+    @property
+    def state(self) -> State:
+        """Where the plugin as a whole, or the process that changed last, stands."""
+        return self._state
 
     def plugin(self, state: State, reason: str = "") -> None:
         """The plugin as a whole changed its state."""
@@ -68,6 +78,7 @@ class Register:
             last_crash=self.last_crash,
             retry_at=time.time() + backoff.left if backoff.left > 0 else None,
             processes=processes,
+            runs=sum(process.runs for process in processes),
         )
 
     def _note(self, state: State, reason: str) -> State:

@@ -16,6 +16,7 @@ class State(StrEnum):
     STARTING = "starting"
     READY = "ready"
     UNRESPONSIVE = "unresponsive"
+    UNREACHABLE = "unreachable"
     DRAINING = "draining"
     STOPPED = "stopped"
     CRASHED = "crashed"
@@ -71,8 +72,10 @@ class PluginStatus:
         waiting: Runs that wait for a place.
         crashes: Crashes that still count.
         last_crash: How the last one came about, with the last lines; empty when there was none.
-        retry_at: When it may be started again, in seconds of the wall clock; None when it may be now.
+        retry_at: When it may be started, or is connected to, again, in seconds of the wall clock; None for now.
         processes: Its processes.
+        address: Where it is when this host did not start it; empty otherwise.
+        runs: Runs on it.
     """
 
     plugin: str
@@ -85,6 +88,8 @@ class PluginStatus:
     last_crash: str = ""
     retry_at: float | None = None
     processes: tuple[ProcessStatus, ...] = field(default=())
+    address: str = ""
+    runs: int = 0
 
 
 Listener = Callable[[StateChange], None]
