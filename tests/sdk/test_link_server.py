@@ -37,8 +37,11 @@ class Talk:
             return kind, stream, await self._reader.readexactly(length)
 
     async def at_end(self) -> bool:
-        async with asyncio.timeout(SECONDS):
-            return await self._reader.read() == b""
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await self._reader.read() == b""
+        except ConnectionResetError:  # it closed with bytes of ours unread
+            return True
 
 
 @asynccontextmanager

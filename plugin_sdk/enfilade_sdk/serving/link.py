@@ -18,8 +18,13 @@ WINDOW = 256 * 1024
 AT_ONCE = 16
 """Frames that a reader may have in one turn of the loop, which others wait for."""
 
-ROOM = 64 * 1024
-"""Bytes that are read from the socket at once."""
+ROOM, MORE_ROOM = 4 * 1024, 256 * 1024
+"""Bytes that are read from the socket at once: of small blocks few, so that the answers to the first need not wait for
+the last; of a large one as many as it lacks, up to the second number.
+"""
+
+SENT_AT_ONCE = 4 * 1024
+"""Bytes that wait for the end of a turn before they leave at once: the peer begins while this side goes on."""
 
 FRAME_LIMIT = "a frame is within the limit"
 
@@ -98,7 +103,9 @@ class Link(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._room = bytearray(ROOM)
         self._unread = bytearray()
+        self._missing = 0
         self._unsent: list[bytes] = []
+        self._unsent_bytes = 0
         self._full: asyncio.Future[None] | None = None
         self._reason: StreamBrokenError | None = None
 
@@ -113,7 +120,7 @@ class Link(asyncio.BufferedProtocol):
         return self._full
 
     def send(self, kind: Kind, stream: int = 0, payload: bytes = b"") -> None:
-        """Sends a block at the end of this turn. Data wait for their stream's window before they come here.
+        """Sends a block at the end of this turn, with many others before it. Data come here when their window has room.
 
         Raises:
             StreamBrokenError: The link is down.
@@ -123,6 +130,9 @@ class Link(asyncio.BufferedProtocol):
         if not self._unsent:
             asyncio.get_running_loop().call_soon(self._flush)
         self._unsent += (HEADER.pack(len(payload), stream, kind), payload)
+        self._unsent_bytes += HEADER.size + len(payload)
+        if self._unsent_bytes >= SENT_AT_ONCE:
+            self._flush()
 
     def close(self, reason: str) -> None:
         """Sends what was given and closes."""
@@ -135,6 +145,9 @@ class Link(asyncio.BufferedProtocol):
 
     def get_buffer(self, _sizehint: int) -> bytearray:
         """asyncio's: where to read to."""
+        size = max(ROOM, min(self._missing, MORE_ROOM))
+        if len(self._room) != size:
+            self._room = bytearray(size)
         return self._room
 
     def buffer_updated(self, size: int) -> None:
@@ -155,6 +168,7 @@ class Link(asyncio.BufferedProtocol):
     def _blocks(self, data: bytes | bytearray) -> int:
         """Hands on the blocks that are whole; gives how many bytes those were."""
         at, size = 0, len(data)
+        self._missing = 0
         try:
             while size - at >= HEADER.size:
                 length, stream, kind = HEADER.unpack_from(data, at)
@@ -162,6 +176,7 @@ class Link(asyncio.BufferedProtocol):
                     raise StreamBrokenError(f"{length} bytes, the limit is {self._limit}", rule=FRAME_LIMIT, lost=True)
                 start = at + HEADER.size
                 if start + length > size:
+                    self._missing = start + length - size
                     break
                 at = start + length
                 self._owner.block(kind, stream, bytes(data[start:at]))
@@ -186,7 +201,7 @@ class Link(asyncio.BufferedProtocol):
         self._end(StreamBrokenError(reason, lost=True))
 
     def _flush(self) -> None:
-        unsent, self._unsent = self._unsent, []
+        unsent, self._unsent, self._unsent_bytes = self._unsent, [], 0
         if unsent and self._transport is not None and self._reason is None:
             self._transport.write(b"".join(unsent))
 
