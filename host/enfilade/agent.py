@@ -7,9 +7,9 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from enfilade.config import read_toml
 from enfilade.errors import ConfigError
-from enfilade.faults import faults_of
+from enfilade.settings.faults import faults_of
+from enfilade.settings.toml_file import read_toml
 from enfilade.tools.entry import ToolEntry
 
 _VARIABLE = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*\}\}")

@@ -1,8 +1,6 @@
 """The host's configuration: a TOML file, overlaid by environment variables."""
 
 import os
-import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from decimal import Decimal
@@ -13,11 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from enfilade.candidate import Isolation, plugin_key
 from enfilade.errors import ConfigError
-from enfilade.faults import faults_of
 from enfilade.models.settings import ModelSettings
-from enfilade.overlay import overlay
-from enfilade.sandbox_settings import SandboxSettings
 from enfilade.sandboxing import DEFAULT_PROFILE, Profile, Sandboxing
+from enfilade.settings.faults import faults_of
+from enfilade.settings.overlay import overlay
+from enfilade.settings.sandbox import SandboxSettings
+from enfilade.settings.toml_file import config_file, read_toml, toml_key
 from enfilade.supervision import RUN_WORKERS, Scope, Supervision
 from enfilade.telemetry.settings import TelemetrySettings, overlay_standard
 from enfilade.tools.entry import ToolEntry
@@ -282,33 +281,3 @@ def load_config(path: Path | None = None, environment: Mapping[str, str] | None 
         return Config.model_validate(values)
     except ValidationError as error:
         raise ConfigError(faults_of(error, str(file or "the environment"), Config, sources)) from None
-
-
-def toml_key(name: str) -> str:
-    """A name as it stands in a TOML table's head: quoted where it is more than letters, digits, dashes."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else f'"{name}"'
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file's values.
-
-    Raises:
-        ConfigError: It cannot be read, or is not TOML; the text says where.
-    """
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path}: expected UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}") from None
-
-
-def config_file(variables: Mapping[str, str]) -> Path | None:
-    """The configuration file there is: `ENFILADE_CONFIG`, `./enfilade.toml`, the user's configuration folder."""
-    if named := variables.get("ENFILADE_CONFIG"):
-        return Path(named)
-    home = variables.get("XDG_CONFIG_HOME") or f"{variables.get('HOME', '')}/.config"
-    places = (Path("enfilade.toml"), Path(home) / "enfilade" / "config.toml")
-    return next((place for place in places if place.is_file()), None)

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from enfilade.current_folder import current_folder
+from enfilade.settings.current_folder import current_folder
 from enfilade.tools.engine import ToolEngine
 from enfilade.tools.entry import ToolEntry
 from enfilade.tools.limits import ToolLimits

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from enfilade.config import Config, Limits, MemorySettings, PluginSettings, Price
 from enfilade.models.settings import ModelSettings
-from enfilade.overlay import OWN_VARIABLES
+from enfilade.settings.overlay import OWN_VARIABLES
 from enfilade.store.settings import StoreSettings
 from enfilade.telemetry.settings import TelemetrySettings
 from enfilade.tools.entry import ToolEntry

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from enfilade.data_folder import data_folder
 from enfilade.environments.folders import default_root
 from enfilade.running.places import hosts_folder, logs_folder
+from enfilade.settings.data_folder import data_folder
 from enfilade.store.settings import default_file
 from enfilade.tools.knowledge.place import bases_folder
 

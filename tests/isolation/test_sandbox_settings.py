@@ -16,8 +16,8 @@ from enfilade.hookspecs import LauncherKind
 from enfilade.isolation.sandbox.bubblewrap import enclosed, exit_code
 from enfilade.isolation.sandbox.layers import PARTS, Layer
 from enfilade.isolation.sandbox.places import command_places, interpreter_places, package_places, variable_places
-from enfilade.sandbox_settings import SandboxSettings
 from enfilade.sandboxing import Sandboxing
+from enfilade.settings.sandbox import SandboxSettings
 from tests.support.faulty_guest import ROOT
 
 MIB = 1024 * 1024

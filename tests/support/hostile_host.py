@@ -19,8 +19,8 @@ from typing import Any, cast
 from enfilade.candidate import Candidate, Offer
 from enfilade.isolation.launcher import Launcher
 from enfilade.isolation.supervision.guest import StartedGuest
-from enfilade.sandbox_settings import SandboxSettings
 from enfilade.sandboxing import Profile, Sandboxing
+from enfilade.settings.sandbox import SandboxSettings
 from enfilade_sdk.errors import EnfiladeError
 from tests.support.faulty_guest import NO_FORK_HANDLERS, ROOT
 from tests.support.hostile_plugin.deeds import DEEDS

@@ -5,12 +5,12 @@ from dataclasses import replace
 from enfilade.candidate import Candidate, Isolation, Offer, plugin_key
 from enfilade.cli.usage import CommandLineError
 from enfilade.config import Config
-from enfilade.current_folder import current_folder
 from enfilade.discovery.configured import configured_candidates
 from enfilade.discovery.entry_points import installed_candidates
 from enfilade.discovery.managed import managed_candidates
 from enfilade.environments.installed import InstalledPlugins
 from enfilade.errors import StrategyNotFoundError, near_matches
+from enfilade.settings.current_folder import current_folder
 
 
 def discovered(config: Config) -> list[Candidate]:

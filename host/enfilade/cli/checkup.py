@@ -21,7 +21,7 @@ from enfilade.cli.exit_code import DONE, FAILED
 from enfilade.cli.json_line import json_text
 from enfilade.cli.plugin_opening import open_plugins
 from enfilade.cli.screen import Screen
-from enfilade.config import Config, config_file, load_config
+from enfilade.config import Config, load_config
 from enfilade.discovery.managed import managed_candidates
 from enfilade.environments.entry import PluginEntry
 from enfilade.environments.installed import InstalledPlugins
@@ -32,6 +32,7 @@ from enfilade.isolation.directory import make_directory, remove_directory
 from enfilade.isolation.sandbox.layers import layers
 from enfilade.layers.layer import name_of
 from enfilade.models.gateway import ModelGateway
+from enfilade.settings.toml_file import config_file
 from enfilade_sdk.errors import EnfiladeError
 
 Verdict = Literal["ok", "note", "fault"]

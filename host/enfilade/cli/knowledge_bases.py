@@ -9,7 +9,7 @@ from enfilade.cli.exit_code import FAILED
 from enfilade.cli.failure import tell
 from enfilade.cli.screen import ReaderGoneError, Screen
 from enfilade.config import Config, load_config
-from enfilade.current_folder import current_folder
+from enfilade.settings.current_folder import current_folder
 from enfilade.tools.knowledge.index import Index
 from enfilade.tools.knowledge.place import file_of, files, not_found
 from enfilade.tools.knowledge.settings import KnowledgeSettings

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from enfilade.cli.usage import CommandLineError
-from enfilade.faults import faults_of
+from enfilade.settings.faults import faults_of
 from enfilade.tools.mcp.settings import McpSettings
 
 _STARTERS = re.compile(r"(npx|uvx|uv|pipx|bunx|bun|deno|node|python[\d.]*|sh|bash|env|run|exec|tool|-\S*)\Z")

@@ -14,7 +14,7 @@ from enfilade.cli.screen import ReaderGoneError, Screen
 from enfilade.cli.usage import CommandLineError
 from enfilade.config import StoreSection, load_config
 from enfilade.errors import ConfigError
-from enfilade.faults import faults_of
+from enfilade.settings.faults import faults_of
 from enfilade.store.database import Database
 from enfilade.store.errors import StoreError
 from enfilade.store.leases import Lease

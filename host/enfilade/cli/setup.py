@@ -14,8 +14,8 @@ from enfilade.cli.options import AskOptions
 from enfilade.cli.recorded import USER, conversation_of, user_of, with_records
 from enfilade.cli.usage import CommandLineError
 from enfilade.config import Config, PluginSettings, load_config
-from enfilade.faults import faults_of
 from enfilade.models.settings import ModelSettings
+from enfilade.settings.faults import faults_of
 
 _Model = TypeVar("_Model", bound=BaseModel)
 

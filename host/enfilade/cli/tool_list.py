@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.listing import print_json, print_table
 from enfilade.config import Config, load_config
-from enfilade.current_folder import current_folder
 from enfilade.extensions.own import enfilade_tools
+from enfilade.settings.current_folder import current_folder
 from enfilade.tools.knowledge.place import files
 from enfilade.tools.registry import SourceRegistry
 from enfilade.tools.threads import Threads

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from enfilade.data_folder import data_folder
 from enfilade.environments.hold import Hold, take_hold
+from enfilade.settings.data_folder import data_folder
 
 ROOT_VARIABLE = "ENFILADE_PLUGINS_DIR"
 """The variable that names another root folder."""

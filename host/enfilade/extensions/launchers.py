@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from enfilade.admission import Runner
 from enfilade.candidate import Candidate, plugin_key
-from enfilade.config import Config, toml_key
+from enfilade.config import Config
 from enfilade.errors import ConfigError, near_matches
 from enfilade.hookspecs import LauncherKind, Launching
+from enfilade.settings.toml_file import toml_key
 
 HERE = "inprocess"
 """The way that is the host's own process."""

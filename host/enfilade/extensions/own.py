@@ -9,7 +9,6 @@ from enfilade.admission import Runner
 from enfilade.candidate import Candidate
 from enfilade.errors import ConfigError
 from enfilade.extensions.commands import COMMANDS
-from enfilade.faults import faults_of
 from enfilade.hookspecs import LauncherKind, OpenStore, StoreKind, hookimpl
 from enfilade.inprocess import InProcess
 from enfilade.isolation.companion import Companions
@@ -18,6 +17,7 @@ from enfilade.layers.builtin import BUILTIN as LAYERS
 from enfilade.layers.kind import LayerKind
 from enfilade.models.provider import ModelProvider
 from enfilade.models.providers import PROVIDERS
+from enfilade.settings.faults import faults_of
 from enfilade.store.settings import StoreSettings
 from enfilade.store.store import Store
 from enfilade.tools.knowledge.kind import knowledge_kind

@@ -8,12 +8,12 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from enfilade.errors import ConfigError, near_matches
-from enfilade.faults import words_of
 from enfilade.layers.counts import Counts
 from enfilade.layers.layer import Layer
 from enfilade.layers.petition import Petitions
 from enfilade.layers.recorder import Recorder
 from enfilade.models.gateway import ModelGateway
+from enfilade.settings.faults import words_of
 from enfilade.telemetry.pipeline import Pipeline
 from enfilade.tools.registry import SourceRegistry
 

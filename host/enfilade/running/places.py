@@ -11,7 +11,7 @@ Everything is for this user only. A folder whose lock nobody holds belongs to a 
 
 from pathlib import Path
 
-from enfilade.data_folder import data_folder
+from enfilade.settings.data_folder import data_folder
 
 PRIVATE = 0o700
 

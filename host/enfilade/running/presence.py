@@ -10,11 +10,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from enfilade.data_folder import DATA_VARIABLE
 from enfilade.isolation.supervision.states import PluginStatus, State, StateChange, Supervised
 from enfilade.running.folder import HostFolder, living_hosts
 from enfilade.running.logbook import Logbook
 from enfilade.running.places import hosts_folder, logs_folder
+from enfilade.settings.data_folder import DATA_VARIABLE
 
 LOOK_SECONDS = 0.5
 """How often a host looks for requests, and whether the numbers of runs have changed."""

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from enfilade.data_folder import data_folder
+from enfilade.settings.data_folder import data_folder
 
 MIB = 1024 * 1024
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from enfilade.data_folder import data_folder
+from enfilade.settings.data_folder import data_folder
 from enfilade.tools.knowledge.failure import KnowledgeNotFoundError
 from enfilade.tools.knowledge.settings import KnowledgeSettings
 from enfilade.tools.names import did_you_mean

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from enfilade.errors import ConfigError
-from enfilade.faults import Place
+from enfilade.settings.faults import Place
 
 PREFIX = "ENFILADE_"
 """Variables that overlay the file: `ENFILADE_DEFAULT_MODEL`, `ENFILADE_MODELS__NAME__BASE_URL`, ..."""
