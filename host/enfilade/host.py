@@ -4,32 +4,23 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
 from weakref import WeakSet
 
-from enfilade.admission import Admitted, Runner
+from enfilade.admission import Admitted
 from enfilade.agent import AgentConfig
 from enfilade.briefing import Question
 from enfilade.candidate import Candidate
-from enfilade.catalog.catalog import Catalog
 from enfilade.config import Config, load_config
-from enfilade.discovery.configured import configured_candidates
-from enfilade.discovery.entry_points import installed_candidates
-from enfilade.discovery.followed import FollowedPlugins
-from enfilade.environments.held import HeldRunner
-from enfilade.environments.installed import InstalledPlugins
 from enfilade.errors import ConfigError
 from enfilade.extensions.late_counts import LateCounts
 from enfilade.extensions.late_petitions import LatePetitions
 from enfilade.extensions.late_store import late_store
-from enfilade.extensions.launchers import Launchers
 from enfilade.extensions.loading import Extensions
 from enfilade.invoking import Asked, Invoking
-from enfilade.isolation.directory import sweep
-from enfilade.isolation.supervision.states import supervised
 from enfilade.layers.chain import Chain
 from enfilade.layers.kind import Supplies
 from enfilade.layers.kinds import LayerKinds, layers_of, records_runs
@@ -41,9 +32,9 @@ from enfilade.memory import Memory
 from enfilade.misuse import HomeLoop, check_asked
 from enfilade.models.gateway import ModelGateway
 from enfilade.outcome import Outcome
+from enfilade.plugins import Plugins
 from enfilade.resolved import ResolvedStrategy, Resolver
 from enfilade.run import Run
-from enfilade.running.presence import Presence
 from enfilade.storage import MemoryStorage, Storage
 from enfilade.store.start import RunStart
 from enfilade.stream import GuardedStream
@@ -94,13 +85,8 @@ class Host:
         self.extensions = extensions or Extensions.installed()
         offer = self.extensions.offer
         self.gateway = ModelGateway(self.config.models, self.config.default_model, offer.models)
-        self._followed = FollowedPlugins(self.config.plugins, InstalledPlugins(), self.config.isolation)
-        if candidates is None:
-            self.catalog = Catalog([*self._discovered(), *further], self._runner_of, self._followed)
-        else:
-            self.catalog = Catalog([*candidates, *further], self._runner_of)
-        self._presence = Presence(self.catalog.statuses, self._restart)
-        self._launchers = Launchers(offer.launchers, self.config)
+        self._plugins = Plugins(self.config, offer.launchers, candidates, further)
+        self.catalog = self._plugins.catalog
         self._toolboxes = Toolboxes(
             self.config.tool_limits,
             self.config.tools,
@@ -115,17 +101,18 @@ class Host:
         self._invoking = Invoking(self.gateway, self._storage, Prices(self.config.prices))
         wanted = self.config.telemetry if layers is None else None
         self._pipeline = Pipeline(wanted) if wanted is not None and wanted.enabled else None
+        self._plugins.report_to(self.extensions.plugin_state)
+        if self._pipeline is not None:
+            self._plugins.report_to(self._pipeline.plugins.changed)
         self._marks = self.config.log_format == "json"
         self._chain = self._chained(layers)
         self._home = HomeLoop()
-        self._sweeping: asyncio.Future[None] | None = None
         self._runs: WeakSet[Run] = WeakSet()
         self._underway: set[object] = set()
 
     async def __aenter__(self) -> Self:
         self._home.enter()
-        sweep()
-        self._sweeping = asyncio.ensure_future(self._followed.sweep())
+        self._plugins.open()
         if self._pipeline is not None:
             self._pipeline.open()
         return self
@@ -138,16 +125,10 @@ class Host:
     async def aclose(self) -> None:
         """Cancels the runs that were left, stops every guest, closes tools and models; nothing is left behind."""
         await asyncio.gather(*(run.leave() for run in list(self._runs)))
-        await self.catalog.close()
-        await self._presence.close()
-        await self._launchers.close()
+        await self._plugins.close()
         await self._toolboxes.close()
         await self.gateway.aclose()
         await self._store.aclose()
-        if self._sweeping is not None:
-            await self._sweeping
-            self._sweeping = None
-            await self._followed.sweep()
         if self._pipeline is not None:
             await self._pipeline.aclose()
         self._home.leave()
@@ -341,29 +322,6 @@ class Host:
         if name != AUTO:
             return name
         return "function-calling" if tools else "chain-of-thought"
-
-    def _discovered(self) -> list[Candidate]:
-        installed = installed_candidates(self.config.plugins, self.config.isolation)
-        return installed + configured_candidates(self.config.plugins)
-
-    def _runner_of(self, candidate: Candidate) -> Runner:
-        own = candidate.own_environment
-        if own is not None and candidate.isolation == "inprocess":
-            raise ConfigError(
-                f"{candidate.plugin} has an environment of its own, which cannot be loaded into the host; leave out "
-                f'`--isolation inprocess`, or set [plugins.{candidate.plugin}] isolation = "process", or install it '
-                "beside the host with pip"
-            )
-        runner = self._launchers.runner(candidate)
-        if (care := supervised(runner)) is not None:
-            care.report_to(self.extensions.plugin_state)
-            if self._pipeline is not None:
-                care.report_to(self._pipeline.plugins.changed)
-            self._presence.attend(care)
-        return runner if own is None else HeldRunner(runner, candidate.plugin, own)
-
-    async def _restart(self, plugin: str) -> dict[str, Any]:
-        return {"results": [asdict(result) for result in await self.catalog.restart(plugin)]}
 
     def _supplies(self) -> Supplies:
         """What the configured layers may need; quotas count in the store where runs are recorded."""

@@ -71,26 +71,9 @@ class Invoking:
             plugin=admitted.candidate.plugin,
             conversation=asked.question.conversation_id or "",
         )
-        layers.begin(
-            RunContext(
-                plugin=admitted.candidate.plugin,
-                agent=asked.agent,
-                question=asked.question,
-                invocation=invocation,
-                parameters=admitted.description.parameters,
-                model=invocation.model,
-                model_name=model,
-                settings=self._gateway.resolve(model),
-                ledger=asked.ledger,
-                prices=self._prices,
-                deadline=deadline,
-                interruption=layers.interruption,
-            )
-        )
-        ask, call = (
-            layers.model_calls(self._gateway.stream),
-            layers.tool_calls(granted(grants, asked.ledger, engine.invoke)),
-        )
+        layers.begin(self._context(asked, admitted, invocation, deadline))
+        ask = layers.model_calls(self._gateway.stream)
+        call = layers.tool_calls(granted(grants, asked.ledger, engine.invoke))
         hatch = Callbacks(grants, ask, call, self._storage, asked.ledger, {model: invocation.model})
 
         def start() -> AsyncGenerator[ToolInvokeMessage, None]:
@@ -98,6 +81,22 @@ class Invoking:
             return _after(_missing(asked.run_id, engine.report), messages) if engine.report.refusals else messages
 
         return start
+
+    def _context(self, asked: Asked, admitted: Admitted, invocation: Invocation, deadline: float) -> RunContext:
+        return RunContext(
+            plugin=admitted.candidate.plugin,
+            agent=asked.agent,
+            question=asked.question,
+            invocation=invocation,
+            parameters=admitted.description.parameters,
+            model=invocation.model,
+            model_name=asked.model,
+            settings=self._gateway.resolve(asked.model),
+            ledger=asked.ledger,
+            prices=self._prices,
+            deadline=deadline,
+            interruption=asked.layers.interruption,
+        )
 
     def _invocation(self, asked: Asked, admitted: Admitted, menu: Sequence[PromptTool]) -> Invocation:
         question = asked.question
