@@ -3,7 +3,7 @@ from io import BytesIO
 
 import pytest
 
-from enfilade.cli.screen import Screen
+from enfilade.cli.screen import Screen, Stream
 from enfilade.cli.text_sink import TextSink
 from enfilade.outcome import Outcome, Status
 from enfilade_sdk.errors import ModelFailedError
@@ -22,14 +22,8 @@ class Shown:
     err: BytesIO = field(default_factory=BytesIO)
 
     def sink(self, *, tools: bool = True, last_round: int | None = None) -> TextSink:
-        screen = Screen(
-            self.out,
-            self.err,
-            out_terminal=self.out_terminal,
-            err_terminal=self.err_terminal,
-            together=self.together,
-            colour=self.colour,
-        )
+        out, err = Stream(self.out, self.out_terminal), Stream(self.err, self.err_terminal)
+        screen = Screen(out, err, together=self.together, colour=self.colour)
         sink = TextSink(screen)
         sink.begin(lambda: None, tools=tools, last_round=last_round)
         return sink

@@ -4,7 +4,9 @@ import contextlib
 import re
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from enfilade.briefing import Question
@@ -27,6 +29,8 @@ from enfilade.outcome import Status
 from enfilade_sdk.errors import EnfiladeError
 from enfilade_sdk.prompts import AssistantMessage, PromptMessage, UserMessage
 
+T = TypeVar("T")
+
 _COMMAND = re.compile(r"/[a-zA-Z]+")
 _PROMPT = "> "
 _ID_CHARACTERS = 12
@@ -45,7 +49,7 @@ def chat(options: AskOptions) -> int:
             setup = setup_of(options)
             logs.follow(setup.config.log_format)
             with LoopThread() as loop:
-                return _held(setup, screen, loop, signals)
+                return _held(setup, _Terminal(screen, loop, signals))
         except EnfiladeError as error:
             screen.error(failure_text(error), RED)
             return exit_code_of(error)
@@ -53,7 +57,20 @@ def chat(options: AskOptions) -> int:
             return FAILED
 
 
-def _held(setup: Setup, screen: Screen, loop: LoopThread, signals: Signals) -> int:
+@dataclass(frozen=True, slots=True)
+class _Terminal:
+    """What is written to, what does the work meanwhile, and what interrupts it."""
+
+    screen: Screen
+    loop: LoopThread
+    signals: Signals
+
+    def finish(self, work: Coroutine[Any, Any, T], *, forgiving: bool = False) -> T:
+        """Waits for work, as long as nothing interrupts it."""
+        return self.loop.finish(work, self.signals, forgiving=forgiving)
+
+
+def _held(setup: Setup, terminal: _Terminal) -> int:
     async def opened() -> tuple[Host, ReadyAgent, bool]:
         host = Host(setup.config, further=setup.candidates)
         try:
@@ -64,24 +81,15 @@ def _held(setup: Setup, screen: Screen, loop: LoopThread, signals: Signals) -> i
             await host.aclose()
             raise
 
-    host, agent, recalls = loop.finish(opened(), signals)
+    host, agent, recalls = terminal.finish(opened())
     try:
-        return _Conversation(host, agent, setup, recalls, screen, loop, signals).hold()
+        return _Conversation(host, agent, setup, terminal, recalls=recalls).hold()
     finally:
-        loop.finish(host.aclose(), signals)
+        terminal.finish(host.aclose())
 
 
 class _Conversation:
-    def __init__(
-        self,
-        host: Host,
-        agent: ReadyAgent,
-        setup: Setup,
-        recalls: bool,
-        screen: Screen,
-        loop: LoopThread,
-        signals: Signals,
-    ) -> None:
+    def __init__(self, host: Host, agent: ReadyAgent, setup: Setup, terminal: _Terminal, *, recalls: bool) -> None:
         self._host = host
         self._agent = agent
         self._seconds = setup.seconds
@@ -89,9 +97,8 @@ class _Conversation:
         self._recorded = records_runs(setup.config)
         self._recalls = recalls
         self._id = setup.conversation or (_new_id() if self._recorded else None)
-        self._screen = screen
-        self._loop = loop
-        self._signals = signals
+        self._terminal = terminal
+        self._screen = terminal.screen
         self._typed = sys.stdin is not None and sys.stdin.isatty()
         self._history: list[PromptMessage] = []
         self._stopped_once = False
@@ -126,7 +133,7 @@ class _Conversation:
         """The next line; None at the end."""
         while True:
             try:
-                with self._signals.reading():
+                with self._terminal.signals.reading():
                     line = self._typed_line() if self._typed else self._read_line()
             except EOFError:
                 return None
@@ -164,7 +171,7 @@ class _Conversation:
         )
         work = answered(self._host, self._agent, question, TextSink(self._screen))
         try:
-            outcome = self._loop.finish(work, self._signals, forgiving=self._typed)
+            outcome = self._terminal.finish(work, forgiving=self._typed)
         except Interrupted as interrupted:
             if interrupted.final:
                 raise

@@ -6,6 +6,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import BinaryIO, Self
 
 from enfilade.cli.visible import in_one_line, visible
@@ -25,6 +26,19 @@ class OutputError(EnfiladeError):
     """Standard output cannot be written."""
 
 
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Where one of the two streams goes.
+
+    Attributes:
+        file: What is written to.
+        is_terminal: Whether it is a terminal; control characters are then written out.
+    """
+
+    file: BinaryIO
+    is_terminal: bool = False
+
+
 class Screen:
     """Keeps two streams apart and, when both lead to one place, from running into each other's lines.
 
@@ -33,8 +47,6 @@ class Screen:
     Args:
         out: Where results go.
         err: Where all else goes.
-        out_terminal: Whether `out` is a terminal; control characters are then written out.
-        err_terminal: Whether `err` is one.
         together: Whether both lead to the same place, a terminal or a file.
         colour: Whether a terminal is given colours.
         moves: Whether a terminal can take a line back.
@@ -43,23 +55,21 @@ class Screen:
 
     def __init__(
         self,
-        out: BinaryIO,
-        err: BinaryIO,
+        out: Stream,
+        err: Stream,
         *,
-        out_terminal: bool = False,
-        err_terminal: bool = False,
         together: bool = False,
         colour: bool = False,
         moves: bool = True,
         encoding: str = "utf-8",
     ) -> None:
-        self.out_terminal = out_terminal
-        self.err_terminal = err_terminal
-        self._together = together or (out_terminal and err_terminal)
-        self._out = out
-        self._err = err
-        self._colour = colour and err_terminal
-        self._moves = moves and err_terminal
+        self.out_terminal = out.is_terminal
+        self.err_terminal = err.is_terminal
+        self._together = together or (out.is_terminal and err.is_terminal)
+        self._out = out.file
+        self._err = err.file
+        self._colour = colour and err.is_terminal
+        self._moves = moves and err.is_terminal
         self._encoding = encoding
         self._lock = threading.RLock()
         self._out_open = False
@@ -77,10 +87,8 @@ class Screen:
             os.dup2(err.fileno(), 1)
             sys.stdout = open(1, "w", 1, encoding, "backslashreplace", closefd=False)  # noqa: SIM115
         return cls(
-            out,
-            err,
-            out_terminal=out.isatty(),
-            err_terminal=err.isatty(),
+            Stream(out, out.isatty()),
+            Stream(err, err.isatty()),
             together=_are_one(out, err),
             colour=not variables.get("NO_COLOR") and variables.get("TERM", "dumb") != "dumb",
             moves=variables.get("TERM", "dumb") != "dumb",

@@ -12,7 +12,7 @@ from importlib_metadata import EntryPoint
 from enfilade.tools.functions import FunctionTool
 from enfilade.tools.importing import Imports, ToolLoadError
 from enfilade.tools.names import did_you_mean
-from enfilade.tools.shared import Shared
+from enfilade.tools.stock import Stock
 from enfilade.tools.threads import Threads
 from enfilade.tools.tool import Tool
 from enfilade_sdk.errors import ToolNotFoundError
@@ -30,7 +30,7 @@ class PythonSetting:
         turn: Held while something is imported.
         sections: What the configuration holds for kinds of sources, by the kind's name and the names it uses itself:
             `[mcp.files]` is `sections["mcp"]["files"]`.
-        shared: What the sources of one host share beside this.
+        stock: What the sources of one host have together beside this.
     """
 
     threads: Threads
@@ -39,7 +39,7 @@ class PythonSetting:
     imports: Imports = field(default_factory=Imports)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    shared: Shared = field(default_factory=Shared)
+    stock: Stock = field(default_factory=Stock)
 
     async def imported(self, shown: str, step: Callable[[], list[Tool]]) -> list[Tool]:
         """Does an import in a thread, one at a time, so that one that hangs holds up nothing for long.

@@ -1,4 +1,4 @@
-"""What the tool sources of one host share."""
+"""What the tool sources of one host have together."""
 
 from collections.abc import Callable
 from typing import TypeVar, cast
@@ -6,8 +6,8 @@ from typing import TypeVar, cast
 T = TypeVar("T")
 
 
-class Shared:
-    """Keeps one object of each class, made by the first source that needs it."""
+class Stock:
+    """Holds one object of each class, made by the first source that needs it."""
 
     def __init__(self) -> None:
         self._made: dict[type[object], object] = {}

@@ -97,16 +97,22 @@ def put(
     ).lastrowid
     name = segmented(document.name)
     for position, part in enumerate(parts, 1):
-        key = connection.execute(
-            "INSERT INTO parts (document, position, heading, page, text) VALUES (?, ?, ?, ?, ?)",
-            (number, position, part.heading, part.page, part.text),
-        ).lastrowid
-        connection.execute(
-            "INSERT INTO words (rowid, name, heading, text) VALUES (?, ?, ?, ?)",
-            (key, name, segmented(part.heading), segmented(part.text)),
-        )
+        key = _put_part(connection, (number, position), name, part)
         if vectors:
             connection.execute("INSERT INTO vectors VALUES (?, ?)", (key, vectors[position - 1]))
+
+
+def _put_part(connection: sqlite3.Connection, place: tuple[int | None, int], name: str, part: Part) -> int | None:
+    """Puts a part in its place, the document's number and its position in it; gives the part's own number."""
+    key = connection.execute(
+        "INSERT INTO parts (document, position, heading, page, text) VALUES (?, ?, ?, ?, ?)",
+        (*place, part.heading, part.page, part.text),
+    ).lastrowid
+    connection.execute(
+        "INSERT INTO words (rowid, name, heading, text) VALUES (?, ?, ?, ?)",
+        (key, name, segmented(part.heading), segmented(part.text)),
+    )
+    return key
 
 
 def take_out(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:

@@ -27,7 +27,7 @@ def mcp_kind(processes: Callable[[], Processes]) -> SourceKind:
         chosen = tuple(tool.strip() for tool in tools.split(",") if tool.strip())
         if colon and not chosen:
             raise InvalidParamsError(f"mcp:{argument}: expected the names of tools after the second colon")
-        servers = setting.shared.of(
+        servers = setting.stock.of(
             Servers, lambda: Servers(_servers(setting.sections.get(NAME, {})), setting.folder, processes())
         )
         return McpSource(servers, name.strip(), chosen)

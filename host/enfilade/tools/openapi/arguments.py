@@ -40,7 +40,30 @@ class Slot:
     parameter: Parameter | None = None
 
 
-def slots_of(operation: Operation, references: References) -> tuple[Slot, ...]:
+@dataclass(frozen=True, slots=True)
+class Form:
+    """All arguments of an operation.
+
+    Attributes:
+        slots: The arguments, and where they go.
+        schema: What a model has to fill in.
+    """
+
+    slots: tuple[Slot, ...]
+    schema: Schema
+
+
+def form_of(operation: Operation, references: References) -> Form:
+    """The arguments of an operation.
+
+    Raises:
+        OperationFault: Its schema is too large, or nested too deeply.
+    """
+    slots = _slots_of(operation, references)
+    return Form(slots, _schema_of(slots, references))
+
+
+def _slots_of(operation: Operation, references: References) -> tuple[Slot, ...]:
     """The arguments: the parameters and, where the body is a plain object, its fields; else the body as a whole.
 
     Where two have one name, the later one is named for where it goes: `id` and `id_query`.
@@ -50,7 +73,7 @@ def slots_of(operation: Operation, references: References) -> tuple[Slot, ...]:
     return (*slots, *_of_body(operation, references, taken))
 
 
-def schema_of(slots: Sequence[Slot], references: References) -> Schema:
+def _schema_of(slots: Sequence[Slot], references: References) -> Schema:
     """The schema of these arguments.
 
     Raises:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from enfilade.tools.json_value import clean_text
 from enfilade.tools.names import did_you_mean
-from enfilade.tools.openapi.arguments import schema_of, slots_of
+from enfilade.tools.openapi.arguments import form_of
 from enfilade.tools.openapi.document import Document, read_document
 from enfilade.tools.openapi.failure import DocumentError, OperationFault
 from enfilade.tools.openapi.interface import Interface
@@ -93,11 +93,9 @@ class OpenApiSource:
         if isinstance(operation, Refused):
             raise OperationFault(operation.reason)
         operation = _without(operation, credentials)
-        slots = slots_of(operation, references)
         return OperationTool(
             operation,
-            slots,
-            schema_of(slots, references),
+            form_of(operation, references),
             self._interface(operation, document, credentials),
             provider=self.origin,
             prefix=self._settings.prefix,

@@ -1,11 +1,10 @@
 """An operation of an HTTP interface as a tool."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Any
 
 from enfilade.tools.json_value import clean_text
-from enfilade.tools.keywords import Schema
-from enfilade.tools.openapi.arguments import Slot
+from enfilade.tools.openapi.arguments import Form
 from enfilade.tools.openapi.interface import Interface
 from enfilade.tools.openapi.operation import Operation
 from enfilade.tools.openapi.request import request_of
@@ -18,8 +17,7 @@ class OperationTool:
 
     Args:
         operation: The operation.
-        slots: Where its arguments go.
-        schema: The schema of its arguments.
+        form: Its arguments.
         interface: Sends its requests.
         provider: Where it comes from.
         prefix: What stands before its name.
@@ -29,8 +27,7 @@ class OperationTool:
     def __init__(
         self,
         operation: Operation,
-        slots: Sequence[Slot],
-        schema: Schema,
+        form: Form,
         interface: Interface,
         *,
         provider: str,
@@ -39,12 +36,12 @@ class OperationTool:
     ) -> None:
         self.name = prefix + clean_text(operation.name)
         self.description = clean_text(operation.description)
-        self.schema: object = schema
+        self.schema: object = form.schema
         self.provider = provider
         self.timeout = timeout
         self.secrets = interface.credentials.secrets
         self._operation = operation
-        self._slots = tuple(slots)
+        self._slots = form.slots
         self._interface = interface
 
     async def invoke(self, arguments: dict[str, Any]) -> AsyncIterator[ToolInvokeMessage]:
