@@ -2,10 +2,8 @@
 
 import asyncio
 import gzip
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -13,8 +11,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-SECONDS = 30.0
-"""How long any wait may take; a machine with much else to do is slow."""
+from tests.support.loopback import Loopback, read_request
 
 Plain = str | int | float | bool | list["Plain"]
 
@@ -35,7 +32,7 @@ class SeenSpan:
     seconds: float
 
 
-class Collector:
+class Collector(Loopback):
     """Listens at `endpoint` and answers as `status` says; `hangs` lets it never answer.
 
     Attributes:
@@ -44,36 +41,21 @@ class Collector:
         headers: Those of each request.
     """
 
+    limit = 2**24
+
     def __init__(self, *, status: int = 200, hangs: bool = False) -> None:
+        super().__init__()
         self.spans: list[SeenSpan] = []
         self.metrics: dict[str, Metric] = {}
         self.headers: list[Mapping[str, str]] = []
         self.requests = 0
         self._status = status
         self._hangs = hangs
-        self._changed = asyncio.Condition()
-        self._handlers: set[asyncio.Task[None]] = set()
-        self._server: asyncio.Server | None = None
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, limit=2**24)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        assert self._server is not None
-        self._server.close()
-        for handler in self._handlers:
-            handler.cancel()
-        await asyncio.gather(*self._handlers, return_exceptions=True)
-        await self._server.wait_closed()
 
     @property
     def endpoint(self) -> str:
         """Where exporters find it."""
-        assert self._server is not None
-        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self.origin
 
     def named(self, start: str) -> list[SeenSpan]:
         """The spans whose names begin so."""
@@ -84,43 +66,20 @@ class Collector:
         [span] = self.named(start)
         return span
 
-    async def until(self, holds: Callable[[], bool]) -> None:
-        """Waits until something holds of what has arrived."""
-        async with asyncio.timeout(SECONDS), self._changed:
-            await self._changed.wait_for(holds)
-
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._handlers.add(task)
-        task.add_done_callback(self._handlers.discard)
-        try:
-            while await self._served(reader, writer):
-                pass
-        finally:
-            writer.close()
-
-    async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        try:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        except (asyncio.IncompleteReadError, ConnectionError):
-            return False
-        first, *lines = head.split("\r\n")
-        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines if line)}
-        body = await reader.readexactly(int(headers.get("content-length", "0")))
-        if headers.get("content-encoding") == "gzip":
-            body = gzip.decompress(body)
-        async with self._changed:
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Takes in what exporters send."""
+        while True:
+            request = await read_request(reader)
+            compressed = request.headers.get("content-encoding") == "gzip"
             self.requests += 1
-            self.headers.append(headers)
+            self.headers.append(request.headers)
             if not self._hangs and self._status == 200:
-                self._take(first.split(" ")[1], body)
-            self._changed.notify_all()
-        if self._hangs:
-            await asyncio.Event().wait()
-        writer.write(f"HTTP/1.1 {self._status} x\r\ncontent-length: 0\r\n\r\n".encode())
-        await writer.drain()
-        return True
+                self._take(request.target, gzip.decompress(request.body) if compressed else request.body)
+            await self.tell()
+            if self._hangs:
+                await asyncio.Event().wait()
+            writer.write(f"HTTP/1.1 {self._status} x\r\ncontent-length: 0\r\n\r\n".encode())
+            await writer.drain()
 
     def _take(self, path: str, body: bytes) -> None:
         if path.endswith("/v1/traces"):

@@ -4,9 +4,9 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from tests.support.loopback import Loopback, read_request
 from tests.support.mcp_server import tool
 
 Json = dict[str, Any]
@@ -60,7 +60,7 @@ def text_result(seen: Seen, text: str) -> Json:
     return result(seen, {"content": [{"type": "text", "text": text}]})
 
 
-class McpHttp:
+class McpHttp(Loopback):
     """Answers as a good server does, save where `answers` has something else for a method.
 
     Args:
@@ -80,54 +80,23 @@ class McpHttp:
         events: bool = False,
         tools: tuple[Json, ...] = (tool("quick"), tool("slow")),
     ) -> None:
+        super().__init__()
         self.answers = dict(answers or {})
         self.session = session
         self.tools = list(tools)
         self.seen: list[Seen] = []
         self.broken = 0
-        self._port = 0
         self._events = events
         self._streams: list[asyncio.StreamWriter] = []
-        self._changed = asyncio.Condition()
-        self._handlers: set[asyncio.Task[None]] = set()
-        self._server: asyncio.Server | None = None
-
-    async def __aenter__(self) -> Self:
-        await self.open()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def open(self) -> None:
-        """Listens; where it has listened before, at the same port."""
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
-        self._port = self._server.sockets[0].getsockname()[1]
-
-    async def close(self) -> None:
-        """Breaks every connection and listens no more."""
-        assert self._server is not None
-        self._server.close()
-        for handler in self._handlers:
-            handler.cancel()
-        await asyncio.gather(*self._handlers, return_exceptions=True)
-        await self._server.wait_closed()
 
     @property
     def url(self) -> str:
         """Where it is."""
-        return f"http://127.0.0.1:{self._port}/mcp"
+        return f"{self.origin}/mcp"
 
     def of(self, asked: str) -> list[Seen]:
         """The requests with messages of that method, or of that method of HTTP."""
         return [seen for seen in self.seen if asked in (seen.asked, seen.method)]
-
-    async def until(self, holds: Callable[[], bool], seconds: float = 10.0) -> None:
-        """Waits until something holds of this server."""
-        async with asyncio.timeout(seconds), self._changed:
-            await self._changed.wait_for(holds)
 
     async def push(self, message: Json, event_id: str = "") -> None:
         """Says something unasked, on the streams that were opened for that."""
@@ -141,24 +110,22 @@ class McpHttp:
             stream.close()
         self._streams.clear()
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._handlers.add(task)
-        try:
-            seen = await _read(reader)
-            self.seen.append(seen)
-            await self._tell()
-            reply = self._reply(seen)
-            if reply is None:
-                await self._stream(reader, writer)
-            else:
-                await self._write(reader, writer, reply)
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass
-        finally:
-            self._handlers.discard(task)
-            writer.transport.abort() if writer in self._streams else writer.close()
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answers one request, or holds the stream that it opens."""
+        request = await read_request(reader)
+        body = json.loads(request.body) if request.body else {}
+        seen = Seen(request.method, request.target, request.headers, body)
+        self.seen.append(seen)
+        await self.tell()
+        reply = self._reply(seen)
+        if reply is None:
+            await self._stream(reader, writer)
+        else:
+            await self._write(reader, writer, reply)
+
+    def leave(self, writer: asyncio.StreamWriter) -> None:
+        """Breaks a stream, closes any other connection."""
+        writer.transport.abort() if writer in self._streams else writer.close()
 
     def _reply(self, seen: Seen) -> Reply | None:
         """What to answer; None opens a stream for what is said unasked."""
@@ -187,7 +154,7 @@ class McpHttp:
     async def _stream(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")
         self._streams.append(writer)
-        await self._tell()
+        await self.tell()
         await reader.read()
 
     async def _write(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reply: Reply) -> None:
@@ -204,17 +171,4 @@ class McpHttp:
             writer.write("".join(reply.late_events).encode())
             held.cancel()
             gone.cancel()
-            await self._tell()
-
-    async def _tell(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
-
-
-async def _read(reader: asyncio.StreamReader) -> Seen:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-    first, *lines = head.split("\r\n")
-    method, path, _ = first.split(" ", 2)
-    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines if line)}
-    content = await reader.readexactly(int(headers.get("content-length", "0")))
-    return Seen(method, path, headers, json.loads(content) if content else {})
+            await self.tell()

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from tests.support.loopback import Loopback, Request, read_request
 from tests.support.model_rules import RULES, Rule, lacks
 from tests.support.model_turns import Json, Turn, cut_at_stop, error_turn, stream_parts, turn_from_json, whole_body
 
@@ -39,17 +39,13 @@ class _Peer:
         self._reader = reader
         self._ahead = b""
 
-    async def request(self) -> tuple[str, str, Mapping[str, str], bytes] | None:
-        """Method, path, headers and content of the next request; None when the client is gone."""
+    async def request(self) -> Request | None:
+        """The next request; None when the client is gone."""
+        ahead, self._ahead = self._ahead, b""
         try:
-            head = (self._ahead + await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            return await read_request(self._reader, ahead)
         except asyncio.IncompleteReadError:
             return None
-        self._ahead = b""
-        first, *lines = head.split("\r\n")
-        method, path, _ = first.split(" ", 2)
-        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines if line)}
-        return method, path, headers, await self._reader.readexactly(int(headers.get("content-length", "0")))
 
     async def gone(self) -> None:
         """Ends when the client closes the connection; what it sends ahead is kept for `request`."""
@@ -57,7 +53,7 @@ class _Peer:
             self._ahead += got
 
 
-class ModelServer:
+class ModelServer(Loopback):
     """Plays turns, one for each request it accepts.
 
     Args:
@@ -75,6 +71,8 @@ class ModelServer:
         connections: How many connections were opened.
     """
 
+    limit = 2**26
+
     def __init__(
         self,
         turns: Sequence[Turn | Chooser] = (),
@@ -84,6 +82,7 @@ class ModelServer:
         apply_stop: bool = False,
         by_round: bool = False,
     ) -> None:
+        super().__init__()
         self.turns = list(turns)
         self.requests: list[Seen] = []
         self.refused: list[str] = []
@@ -94,68 +93,41 @@ class ModelServer:
         self._rules = list(rules)
         self._apply_stop = apply_stop
         self._by_round = by_round
-        self._changed = asyncio.Condition()
-        self._handlers: set[asyncio.Task[None]] = set()
-        self._server: asyncio.Server | None = None
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, limit=2**26)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        assert self._server is not None
-        self._server.close()
-        for handler in self._handlers:
-            handler.cancel()
-        await asyncio.gather(*self._handlers, return_exceptions=True)
-        await self._server.wait_closed()
 
     @property
     def base_url(self) -> str:
         """Where clients find it."""
-        assert self._server is not None
-        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
+        return f"{self.origin}/v1"
 
     @property
     def bodies(self) -> list[Json]:
         """The bodies of all requests so far."""
         return [seen.body for seen in self.requests]
 
-    async def until(self, holds: Callable[[], bool], seconds: float = 10.0) -> None:
-        """Waits until something holds of this server, such as `lambda: server.dropped == 1`."""
-        async with asyncio.timeout(seconds), self._changed:
-            await self._changed.wait_for(holds)
-
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._handlers.add(task)
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answers one request after another."""
         self.connections += 1
         peer = _Peer(reader, writer)
-        try:
-            while await self._exchange(peer):
-                pass
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+        while await self._exchange(peer):
             pass
-        finally:
-            self._handlers.discard(task)
-            writer.transport.abort()
+
+    def leave(self, writer: asyncio.StreamWriter) -> None:
+        """Breaks the connection."""
+        writer.transport.abort()
 
     async def _exchange(self, peer: _Peer) -> bool:
         """Serves one request; False ends the connection."""
         request = await peer.request()
         if request is None:
             return False
-        method, path, headers, content = request
+        method, path = request.method, request.target
         if (method, path) == ("GET", "/v1/models"):
             return await self._send(peer, Turn(body={"object": "list", "data": [{"id": "scripted"}]}), {}, path)
         if method != "POST" or path.partition("?")[0] not in _PATHS:
             return await self._send(peer, error_turn(404, {"error": {"message": f"no route {path}"}}), {}, path)
-        seen = Seen(path, headers, json.loads(content))
+        seen = Seen(path, request.headers, json.loads(request.body))
         turn = self._answer(seen)
-        await self._tell()
+        await self.tell()
         return await self._send(peer, turn, seen.body, path)
 
     def _answer(self, seen: Seen) -> Turn:
@@ -174,10 +146,6 @@ class ModelServer:
         turn = turn if isinstance(turn, Turn) else turn(seen.body)
         return cut_at_stop(turn, seen.body.get("stop")) if self._apply_stop and turn.text else turn
 
-    async def _tell(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
-
     async def _send(self, peer: _Peer, turn: Turn, request: Json, path: str) -> bool:
         write = asyncio.create_task(self._write(peer.writer, turn, request, path))
         gone = asyncio.create_task(peer.gone())
@@ -187,7 +155,7 @@ class ModelServer:
                 write.result()
                 return turn.end == "whole"
             self.dropped += 1
-            await self._tell()
+            await self.tell()
             return False
         finally:
             for task in (write, gone):
