@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.support.loopback import Loopback, read_request
-from tests.support.mcp_server import tool
+from tests.support.mcp_server.good import tool
 
 Json = dict[str, Any]
 

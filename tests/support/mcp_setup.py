@@ -19,9 +19,8 @@ from enfilade.tools.mcp.settings import McpSettings
 from enfilade.tools.registry import SourceRegistry, builtin_kinds
 from enfilade.tools.threads import Threads
 from enfilade.tools.tool import Changing, ToolSource
-from tests.support import mcp_server
 
-SCRIPT = str(Path(mcp_server.__file__))
+SCRIPT = str(Path(__file__).parent / "mcp_server")
 
 
 def server(way: str, record: Path | None = None, **more: Any) -> McpSettings:
