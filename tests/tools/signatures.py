@@ -32,6 +32,21 @@ class Span:
     end: int = 9
 
 
+class Counter:
+    """Counts."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, by: int = 1) -> int:
+        self.count += by
+        return self.count
+
+    def twice(self, by: int) -> int:
+        """Counts two times."""
+        return self(by * 2)
+
+
 def schema_of(function: Callable[..., object]) -> Any:
     return FunctionTool(function, Threads()).schema
 

@@ -23,22 +23,7 @@ from enfilade_sdk.messages import (
     url_message,
 )
 from tests.support.tool_calls import call, call_once, engine_of
-from tests.tools.signatures import Place, Span, Unit, properties_of
-
-
-class Counter:
-    """Counts."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def __call__(self, by: int = 1) -> int:
-        self.count += by
-        return self.count
-
-    def twice(self, by: int) -> int:
-        """Counts two times."""
-        return self(by * 2)
+from tests.tools.signatures import Counter, Place, Span, Unit, properties_of
 
 
 async def test_methods_partials_and_callable_objects_are_functions_too() -> None:

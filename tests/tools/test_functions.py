@@ -13,7 +13,7 @@ from enfilade.tools.functions import FunctionTool
 from enfilade.tools.signature import SignatureError
 from enfilade.tools.threads import Threads
 from tests.support.tool_calls import call, call_once, engine_of
-from tests.tools.signatures import Place, Span, Unit, properties_of
+from tests.tools.signatures import Counter, Place, Span, Tide, Unit, properties_of
 
 
 def test_a_signature_and_its_docstring_make_the_schema() -> None:
