@@ -117,6 +117,15 @@ async def test_a_record_can_be_answered_while_the_run_waits(isolation: Any) -> N
     assert record.waiting() == []
 
 
+async def test_a_record_that_nobody_answers_is_a_no_when_its_time_is_over() -> None:
+    record = MemoryPetitions()
+    inner = tool_inner()
+    call = run_layers([Approval(tools=("*",), ask=AskRecord(record), timeout=0.05)]).tool_calls(inner.stream)
+    [result] = await collected(call(ToolRequest("delete", "{}")))
+    assert result.text.startswith("the call of delete was not allowed: nobody answered within 0.05 seconds.")
+    assert (inner.opened, record.waiting()) == (0, [])
+
+
 async def test_a_petition_of_a_cancelled_run_is_taken_off_the_record() -> None:
     record = MemoryPetitions()
     agent = told({"say": "x"}, ["calculator", {"expression": "1+1"}], tools=["calculator"])

@@ -95,6 +95,25 @@ async def test_one_that_nobody_waits_for_any_more_cannot_be_answered(store: Stor
     assert [found.status for found in await list_petitions(store.database, closed=True)] == [PetitionState.WITHDRAWN]
 
 
+async def test_a_word_that_came_in_time_counts_though_the_host_has_not_looked_since(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("enfilade.store.petitions.LOOK_SECONDS", 600)
+    asking = asyncio.create_task(AskRecord(store.petitions)(petition(seconds=2)))
+    await waiting(store)
+    await decide_petition(store.database, "aaaa1111", allowed=True)
+    assert (await asyncio.wait_for(asking, SECONDS)).allowed
+    assert [found.status for found in await list_petitions(store.database, closed=True)] == [PetitionState.ALLOWED]
+
+
+async def test_one_that_expired_at_its_host_cannot_be_answered_any_more(store: Store) -> None:
+    with pytest.raises(TimeoutError):
+        await AskRecord(store.petitions)(petition(seconds=0.05))
+    with pytest.raises(PetitionClosedError, match="it is expired"):
+        await decide_petition(store.database, "aaaa1111", allowed=True)
+    assert [found.status for found in await list_petitions(store.database, closed=True)] == [PetitionState.EXPIRED]
+
+
 async def test_one_whose_time_is_over_is_expired_even_before_its_host_says_so(store: Store) -> None:
     await store.petitions.open(petition(seconds=0.0))
     assert await list_petitions(store.database) == []

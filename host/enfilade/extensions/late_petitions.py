@@ -30,6 +30,10 @@ class LatePetitions:
         """Waits until somebody has decided."""
         return await (await self._petitions()).decision(petition_id)
 
+    async def expire(self, petition_id: str) -> Decision | None:
+        """Closes a petition whose time is over; gives a decision that came in time and was not heard yet."""
+        return await (await self._petitions()).expire(petition_id)
+
     async def close(self, petition_id: str) -> None:
         """Takes a petition off the record."""
         await (await self._petitions()).close(petition_id)

@@ -14,7 +14,7 @@ from pydantic.dataclasses import dataclass
 
 from enfilade.layers.context import RunContext
 from enfilade.layers.layer import Layer, NextToolCall, ToolStream
-from enfilade.layers.petition import Ask
+from enfilade.layers.petition import Ask, AskRecord
 from enfilade.petition import Decision, Petition
 from enfilade.store.masking import secrets_of
 from enfilade_sdk.errors import ErrorCode
@@ -61,7 +61,7 @@ class Approval(Layer):
 
     async def _decision(self, petition: Petition) -> Decision:
         try:
-            async with asyncio.timeout(self.timeout):
+            async with asyncio.timeout(None if isinstance(self.ask, AskRecord) else self.timeout):
                 answer = await self.ask(petition)
         except TimeoutError:
             return Decision(allowed=False, reason=f"nobody answered within {self.timeout:g} seconds")

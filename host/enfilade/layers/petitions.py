@@ -29,6 +29,11 @@ class MemoryPetitions:
         """Waits until somebody has decided."""
         return await self._open[petition_id].decided
 
+    async def expire(self, petition_id: str) -> Decision | None:
+        """Takes a petition off the record; gives the decision that came in the last moment."""
+        entry = self._open.pop(petition_id)
+        return entry.decided.result() if entry.decided.done() and not entry.decided.cancelled() else None
+
     async def close(self, petition_id: str) -> None:
         """Takes a petition off the record."""
         self._open.pop(petition_id, None)

@@ -51,10 +51,23 @@ class StoredPetitions:
         """Waits until somebody has decided."""
         return await self._waiting[petition_id]
 
+    async def expire(self, petition_id: str) -> Decision | None:
+        """Closes a petition whose time is over; gives the word that came in time and was not seen yet.
+
+        From then on nobody can answer it, so that who was told that his word counts is heard.
+        """
+        try:
+            decision = await self._database.finish(self._expire(petition_id))
+        except StoreError as error:
+            _log.warning("it cannot be seen whether somebody has answered in time: %s", error.message)
+            return None  # and `close` tries once more to close it
+        self._waiting.pop(petition_id, None)
+        return decision
+
     async def close(self, petition_id: str) -> None:
         """Takes a petition off that nobody waits for any more. A word that came too late to be heard does not stand."""
         waited = self._waiting.pop(petition_id, None)
-        if waited is not None and waited.done() and not waited.cancelled():
+        if waited is None or (waited.done() and not waited.cancelled()):
             return
         try:
             await self._database.finish(self._withdraw(petition_id))
@@ -91,6 +104,17 @@ class StoredPetitions:
                     expires_at=at + int(seconds * MICROSECONDS),
                 )
             )
+
+    async def _expire(self, petition_id: str) -> Decision | None:
+        petitions = self._database.tables.petitions
+        this = petitions.c.id == petition_id
+        async with self._database.writing() as connection:
+            waits = this & (petitions.c.status == PetitionState.WAITING.value)
+            end = {"status": PetitionState.EXPIRED.value, "decided_at": now()}
+            if (await connection.execute(petitions.update().where(waits).values(end))).rowcount:
+                return None
+            (row,) = (await connection.execute(petitions.select().where(this))).mappings()
+            return _decision(row)
 
     async def _withdraw(self, petition_id: str) -> None:
         petitions = self._database.tables.petitions
