@@ -79,8 +79,11 @@ async def test_several_bad_parameters_are_told_at_once(enfilade: Enfilade) -> No
 
 
 async def test_a_parameter_given_in_two_ways_is_refused(enfilade: Enfilade) -> None:
+    done = await enfilade("run", "q", "--max-iteration", "100")
+    said = "--max-iteration does not fit the strategy: max_iteration: expected a number from 0 to 99"
+    check(done, said, "give at most 99", exit_code=2, code="invalid_params")
     done = await enfilade("run", "q", "--max-iteration", "3", "-p", "max_iteration=5")
-    check(done, "max_iteration was given twice", code="invalid_params")
+    check(done, "max_iteration was given twice", code="invalid_params", exit_code=2)
 
 
 async def test_a_faulty_configuration_is_named_with_file_and_place(enfilade: Enfilade) -> None:

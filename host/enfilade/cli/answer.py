@@ -6,7 +6,7 @@ from typing import Any
 
 from enfilade.agent import AgentConfig
 from enfilade.briefing import Question
-from enfilade.cli.parameters import read_params
+from enfilade.cli.parameters import check_max_iteration, read_params
 from enfilade.cli.screen import OutputError
 from enfilade.cli.setup import Setup
 from enfilade.cli.sink import Sink
@@ -41,7 +41,10 @@ async def ready_agent(host: Host, setup: Setup) -> ReadyAgent:
     """
     admitted = await host.prepare(setup.agent)
     declared = admitted.description.parameters
-    params = setup.agent.parameters | read_params(declared, setup.params)
+    given = read_params(declared, setup.params)
+    if setup.max_iteration is not None:
+        check_max_iteration(declared, setup.max_iteration, given)
+    params = setup.agent.parameters | given
     defaults = {parameter.name: parameter.default for parameter in declared}
     agent = setup.agent.model_copy(update={"parameters": params})
     model = agent.model or setup.config.default_model

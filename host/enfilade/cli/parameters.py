@@ -1,6 +1,6 @@
 """Parameters of a strategy given as `-p KEY=VALUE`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from enfilade.cli.usage import CommandLineError
@@ -26,6 +26,23 @@ def read_params(declared: Sequence[AgentStrategyParameter], pairs: Sequence[str]
         except InvalidParamsError as error:
             faults += [fault for fault in _faults(error) if fault not in faults]
     raise CommandLineError(listed("-p: the parameters do not fit the strategy", faults), details=details(faults))
+
+
+def check_max_iteration(declared: Sequence[AgentStrategyParameter], number: int, params: Mapping[str, Any]) -> None:
+    """Checks what was given as `--max-iteration N`, beside parameters that were given with `-p`.
+
+    Raises:
+        CommandLineError: The strategy takes no such number, or none at all; or it was given twice.
+    """
+    if "max_iteration" in params:
+        raise CommandLineError("max_iteration was given twice, with --max-iteration and with -p; leave one out")
+    try:
+        _checked(declared, {"max_iteration": number})
+    except InvalidParamsError as error:
+        faults = _faults(error)
+        raise CommandLineError(
+            listed("--max-iteration does not fit the strategy", faults), details=details(faults)
+        ) from None
 
 
 def _checked(declared: Sequence[AgentStrategyParameter], params: dict[str, Any]) -> dict[str, Any]:

@@ -33,6 +33,7 @@ class Setup:
         conversation: The conversation that the questions belong to; None for none.
         reload: Whether the question is put again when the strategy's files have changed.
         user: Who asks.
+        max_iteration: What was given as `--max-iteration`; the agent has it too.
     """
 
     config: Config
@@ -43,6 +44,7 @@ class Setup:
     conversation: str | None = None
     reload: bool = False
     user: str = USER
+    max_iteration: int | None = None
 
 
 def setup_of(options: AskOptions) -> Setup:
@@ -63,7 +65,17 @@ def setup_of(options: AskOptions) -> Setup:
         config = _reloading(config, strategy)
         candidates = tuple(replace(c, supervision=replace(c.supervision, reload=True)) for c in candidates)
     conversation, user = conversation_of(options), user_of(options)
-    return Setup(config, agent, candidates, options.params, options.timeout, conversation, options.reload, user)
+    return Setup(
+        config,
+        agent,
+        candidates,
+        options.params,
+        seconds=options.timeout,
+        conversation=conversation,
+        reload=options.reload,
+        user=user,
+        max_iteration=options.max_iteration,
+    )
 
 
 def _reloading(config: Config, strategy: str) -> Config:
