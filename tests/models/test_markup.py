@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enfilade.models.markup import MarkupFilter
+from enfilade_sdk.markup.broken import BrokenCall
 from enfilade_sdk.markup.calls import MarkedCall
 from enfilade_sdk.markup.kinds import ALL_MARKUPS, DSML, Markup, token
 
@@ -24,7 +25,7 @@ TIDE = '{"name": "tide", "arguments": {}}'
 
 def taken(
     *parts: str, menu: dict[str, dict[str, Any]] = MENU, accepted: tuple[Markup, ...] = ALL_MARKUPS
-) -> tuple[str, list[MarkedCall]]:
+) -> tuple[str, list[MarkedCall | BrokenCall]]:
     """Text shown and calls found."""
     markup = MarkupFilter(menu, accepted)
     shown = "".join(map(markup.feed, parts)) + markup.finish()
@@ -74,6 +75,16 @@ CALLS = {
     "mistral, name first": '[TOOL_CALLS]weather{"city": "Oban"}',
     "mistral, args": '[TOOL_CALLS]weather[ARGS]{"city": "Oban"}</s>',
     "python tag": '<|python_tag|>{"name": "weather", "parameters": {"city": "Oban"}}<|eom_id|>',
+    "tagged, quotes of Python": "<tool_call>{'name': 'weather', 'arguments': {'city': 'Oban'}}</tool_call>",
+    "tagged, a last comma": '<tool_call>{"name": "weather", "arguments": {"city": "Oban",},}</tool_call>',
+    "tagged, in Gemini's namespace": "<tool_call>default_api.weather(city='Oban')</tool_call>",
+    "Granite": f"<|tool_call|>[{CALL}]",
+    "Phi": f"<|tool_call|>[{CALL}]<|/tool_call|>",
+    "Command": f'<|START_ACTION|>[\n{{"tool_call_id": "0", {CALL[1:]}\n]<|END_ACTION|>',
+    "InternLM": f"<|action_start|><|plugin|>\n{CALL}<|action_end|>",
+    "Nemotron": f"<TOOLCALL>[{CALL}]</TOOLCALL>",
+    "MiniMax": f"<minimax:tool_call>\n{INVOKE}\n</minimax:tool_call>",
+    "Seed": f"<seed:tool_call>{FUNCTION}</seed:tool_call>",
     "sections of DeepSeek": deepseek(f'function{token("tool sep")}weather\n```json\n{{"city": "Oban"}}\n```'),
     "sections of DeepSeek, newer": deepseek(f'weather{token("tool sep")}{{"city": "Oban"}}'),
     "sections of Kimi": KIMI,
@@ -155,10 +166,9 @@ PROSE = {
     "an object with words behind": f"{CALL} is what I would send.",
     "words before an object": f"I would send {CALL}",
     "a list": "[1, 2, 3]",
-    "broken JSON": '<tool_call>{"name": "weather", "arguments": {"city": }}</tool_call>',
-    "arguments that are no object": '<tool_call>{"name": "weather", "arguments": [1]}</tool_call>',
-    "cut JSON": '<tool_call>{"name": "weather", "arguments": {"ci',
-    "two calls, one unknown": f'<tool_call>[{CALL}, {{"name": "x", "arguments": {{}}}}]</tool_call>',
+    "broken JSON in a sentence": 'So <tool_call>{"name": "weather", "arguments": {"city": }}</tool_call> is wrong.',
+    "cut JSON in a sentence": 'So <tool_call>{"name": "weather", "arguments": {"ci',
+    "an object without arguments that is cut": '<tool_call>{"name": "weather", ',
     "marker of Mistral in words": "[TOOL_CALLS] are made by the model.",
     "invoke in words": "Use <invoke the tool> and wait.",
     "function in words": "<function=unknown>{}</function>",
@@ -218,11 +228,35 @@ def test_a_block_that_never_ends_is_text_from_some_size_on() -> None:
 
 
 def test_a_call_in_whose_middle_the_reply_was_cut_is_a_broken_call_and_not_text() -> None:
-    markup = MarkupFilter(MENU, ALL_MARKUPS)
-    assert markup.feed('Wait.\n<tool_call>{"name": "weather", "arguments": {"ci') == "Wait.\n"
-    assert markup.finish(cut=True) == ""
-    assert markup.broken is not None
-    assert markup.broken[0] == "weather"
+    for start, arguments in (('<tool_call>{"name": "weather", "arguments": ', '{"ci'), ("<function=weather>", '{"ci')):
+        markup = MarkupFilter(MENU, ALL_MARKUPS)
+        assert markup.feed(f"Wait. {start}{arguments}") == "Wait. "
+        assert markup.finish(cut=True) == ""
+        assert markup.take_found() == [BrokenCall("weather", arguments)]
+
+
+BROKEN = {
+    "a value that is missing": ('<tool_call>{"name": "weather", "arguments": {"city": }}</tool_call>', '{"city": }'),
+    "arguments that are no object": ('<tool_call>{"name": "weather", "arguments": [1]}</tool_call>', "[1]"),
+    "cut": ('<tool_call>{"name": "weather", "arguments": {"ci', '{"ci'),
+    "the last bracket is missing": (f"<tool_call>{CALL[:-1]}</tool_call>", '{"city": "Oban"}'),
+    "no quotes": ('<tool_call>{"name": "weather", "arguments": {city: Oban}}</tool_call>', "{city: Oban}"),
+    "a function": ('<function=weather>{"city": }</function>', '{"city": }'),
+    "a function, never closed": ('<function=weather>{"city": "Ob', '{"city": "Ob'),
+    "Mistral": ('[TOOL_CALLS]weather[ARGS]{"city": }', '{"city": }'),
+    "two calls, one unknown": (
+        f'<tool_call>[{CALL}, {{"name": "x", "arguments": {{}}}}]</tool_call>',
+        '{"city": "Oban"}}, {"name": "x", "arguments": {}}]',
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_markup_that_names_a_tool_but_cannot_be_read_is_a_broken_call_and_not_text(kind: str) -> None:
+    text, arguments = BROKEN[kind]
+    broken = BrokenCall("weather", arguments)
+    assert taken(text) == taken(*text) == ("", [broken])
+    assert taken(f"I look.\n{text}") == ("I look.\n", [broken])
 
 
 PIECES = st.lists(

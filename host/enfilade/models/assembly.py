@@ -150,9 +150,6 @@ class ReplyAssembly:
         left = self._markup.feed(self._ends.finish()) + self._markup.finish(cut=self._was_cut)
         self._add_text(left, news)
         self._collect(news)
-        if self._markup.broken is not None:
-            name, arguments = self._markup.broken
-            news.calls += (self._calls.add(name, arguments),)
         return news.chunk()
 
     def message(self) -> AssistantMessage:

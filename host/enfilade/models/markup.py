@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection
 
 from enfilade_sdk.markup.block import Block
+from enfilade_sdk.markup.broken import BrokenCall
 from enfilade_sdk.markup.calls import MarkedCall, Menu
 from enfilade_sdk.markup.kinds import OPENERS, Markup, Opener
 
@@ -20,26 +21,26 @@ class MarkupFilter:
     else is text and is given out unchanged, as soon as it cannot become a call any more. Markup inside a code span or
     in a code block that does something else is prose about markup. A code block, or a bare object, is a call only when
     nothing follows it (and, for the bare one, nothing stands before it). White space after a call belongs to it.
+    Markup at the start of a line that names a tool on the menu, but cannot be read, is a broken call, for the model to
+    be told.
 
     Args:
         menu: The tools that may be called; without any, all text passes.
         accepted: Which kinds of markup are looked for.
 
-    Attributes:
-        broken: The tool and the text of a call in whose middle the reply was cut off.
     """
 
     def __init__(self, menu: Menu, accepted: Collection[Markup]) -> None:
-        self.broken: tuple[str, str] | None = None
         self._menu = menu
         self._is_on = bool(menu and accepted)
         self._accepted = accepted
         self._openers: tuple[Opener, ...] | None = None
         self._held = ""
         self._block: Block | None = None
+        self._fresh = False
         self._pending: list[str] = []
         self._pending_calls: list[MarkedCall] = []
-        self._found: list[MarkedCall] = []
+        self._found: list[MarkedCall | BrokenCall] = []
         self._failures = 0
         self._shown: list[str] = []
         self._blank = True
@@ -81,12 +82,9 @@ class MarkupFilter:
         while self._block is not None:
             block, self._block = self._block, None
             block.finish()
-            self.broken = block.broken_call if cut and block.calls is None else None
             if block.calls is not None:
                 self._settle(block)
-            elif self.broken is not None:
-                self._give_up_pending()
-            else:
+            elif not self._is_broken(block, cut=cut):
                 self._run(self._release(block))
         held, self._held = self._held, ""
         self._show(held)
@@ -94,7 +92,7 @@ class MarkupFilter:
         self._pending, self._pending_calls = [], []
         return self._take_shown()
 
-    def take_found(self) -> list[MarkedCall]:
+    def take_found(self) -> list[MarkedCall | BrokenCall]:
         """The calls found since the last time."""
         found, self._found = self._found, []
         return found
@@ -114,7 +112,7 @@ class MarkupFilter:
             return ""
         self._block = None
         if block.calls is None:
-            return self._release(block) + (rest or "")
+            return (rest or "") if self._is_broken(block) else self._release(block) + (rest or "")
         self._settle(block)
         return rest or ""
 
@@ -128,6 +126,16 @@ class MarkupFilter:
         self._give_up_pending()
         self._found += calls
         self._trim = True
+
+    def _is_broken(self, block: Block, *, cut: bool = False) -> bool:
+        """Whether a block that cannot be read is meant as a call all the same."""
+        broken = block.broken_call(cut=cut) if cut or self._fresh else None
+        if broken is None:
+            return False
+        self._give_up_pending()
+        self._found.append(broken)
+        self._trim = True
+        return True
 
     def _release(self, block: Block) -> str:
         """A block was no call: its opener is text, and what followed comes back to be looked at again."""
@@ -156,6 +164,7 @@ class MarkupFilter:
                 return ""
             if opener is not None and (opener.kind != "fenced" or end - start == _FENCE):
                 self._block = Block(opener, self._menu)
+                self._fresh = self._blank or self._before == "\n"
                 return text[start + len(opener.text) :]
             self._show(text[start:end])
             if text[start] == "`":

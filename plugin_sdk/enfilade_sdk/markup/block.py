@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from enfilade_sdk.markup.broken import FIRST_NAME, BrokenCall, broken_call
 from enfilade_sdk.markup.calls import CALL_KEYS, MarkedCall, Menu, marked_calls
 from enfilade_sdk.markup.kinds import NAMESPACES, Markup, Opener
 from enfilade_sdk.markup.prefixes import may_be_prefix, without_prefix
@@ -17,8 +18,7 @@ _CODE = "tool_code"
 _FENCE_WORDS = ("", "json", "tool_call", "tool_calls", "tool", "tool_code", "function_call", "xml")
 _NAMED_STARTS = ("<name>", "<tool_name>", "<tool>", "<function>")
 _STARTS = ("<function=", "<invoke ", "<invoke>", "<tool_call>", *_NAMED_STARTS)
-_FIRST_KEY = re.compile(r'\s*(?:\[\s*)?(?:\{\s*(?:"([^"\\]*)("?))?)?')
-_FIRST_NAME = re.compile(r'\s*(?:\[\s*)?\{\s*"(?:name|tool|tool_name|function)"\s*:\s*"([^"\\]*)("?)')
+_FIRST_KEY = re.compile(r"\s*(?:\[\s*)?(?:\{\s*(?:([\"'])((?:(?!\1)[^\\])*)(\1?))?)?")
 _WORD = re.compile(r"[\w.-]*")
 
 
@@ -79,13 +79,16 @@ class Block:
             body = body.rstrip().removesuffix("```")
         self._read(body)
 
-    @property
-    def broken_call(self) -> tuple[str, str] | None:
-        """The tool it calls, and what there is of the arguments, when the reply was cut off inside of it."""
-        named = _FIRST_NAME.match(self._head)
-        if self.opener.kind in ("fenced", "bare") or self.is_hopeless or named is None or not named[2]:
+    def broken_call(self, *, cut: bool) -> BrokenCall | None:
+        """What can be told of the call, where it is none that can be read.
+
+        Args:
+            cut: Whether the reply ended before its time.
+        """
+        if self.opener.kind in ("fenced", "bare") or self.is_hopeless:
             return None
-        return without_prefix(named[1]), self.source
+        body = self._body().rstrip()
+        return broken_call(body.removesuffix(self.opener.end).rstrip(), self._menu, cut=cut)
 
     @property
     def source(self) -> str:
@@ -124,11 +127,12 @@ def _may_become(kind: Markup, head: str, menu: Menu) -> bool:
         if line_end:
             allowed = word.strip() in _FENCE_WORDS
             return allowed and (
-                _value_start(body, menu) or (word.strip() == _CODE and _python_start(body, menu, printed=True))
+                _value_start(body, menu, strict=True)
+                or (word.strip() == _CODE and _python_start(body, menu, printed=True))
             )
         return any(known.startswith(word.strip()) for known in _FENCE_WORDS)
     if kind == "bare":
-        return _json_start(head, menu) or _python_start(head, menu)
+        return _json_start(head, menu, strict=True) or _python_start(head, menu)
     if kind == "function":
         return _name_start(head.removeprefix("<function="), menu, ends=">{")
     if kind == "invoke":
@@ -145,10 +149,10 @@ def _may_become(kind: Markup, head: str, menu: Menu) -> bool:
     )
 
 
-def _value_start(head: str, menu: Menu) -> bool:
+def _value_start(head: str, menu: Menu, *, strict: bool = False) -> bool:
     body = head.lstrip()
     if body[:1] in ("{", "["):
-        return _json_start(body, menu)
+        return _json_start(body, menu, strict=strict)
     return any(_agree(body, start) for start in _STARTS)
 
 
@@ -187,17 +191,20 @@ def _agree(text: str, start: str) -> bool:
     return text.startswith(start) or start.startswith(text)
 
 
-def _json_start(head: str, menu: Menu) -> bool:
+def _json_start(head: str, menu: Menu, *, strict: bool) -> bool:
+    """Whether an object of a call may begin; without `strict` its quotes may be Python's."""
     found = _FIRST_KEY.match(head)
     if found is None:
         return False
-    key, ended = found[1], found[2]
+    quote, key, ended = found.groups()
     if key is None:
         return found.end() == len(head)
+    if quote != '"' and strict:
+        return False
     if not (key in CALL_KEYS if ended else any(known.startswith(key) for known in CALL_KEYS)):
         return False
-    named = _FIRST_NAME.match(head)
-    return named is None or _is_on(menu, named[1], whole=bool(named[2]))
+    named = FIRST_NAME.match(head)
+    return named is None or _is_on(menu, named[3], whole=bool(named[4]))
 
 
 def _name_start(text: str, menu: Menu, *, ends: str) -> bool:

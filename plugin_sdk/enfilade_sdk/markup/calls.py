@@ -15,7 +15,7 @@ from enfilade_sdk.markup.elements import (
 )
 from enfilade_sdk.markup.kinds import token
 from enfilade_sdk.markup.prefixes import without_prefix
-from enfilade_sdk.markup.pythonic import python_calls
+from enfilade_sdk.markup.pythonic import python_calls, python_value
 from enfilade_sdk.markup.strict import parse_object
 
 Menu = Mapping[str, Mapping[str, Any]]
@@ -24,7 +24,7 @@ Menu = Mapping[str, Mapping[str, Any]]
 NAME_KEYS = ("name", "tool", "tool_name", "function")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
 _OUTER_KEYS = ("function", "function_call", "tool_call", "tool_calls")
-CALL_KEYS = frozenset({*NAME_KEYS, *_ARGUMENT_KEYS, *_OUTER_KEYS, "type", "id"})
+CALL_KEYS = frozenset({*NAME_KEYS, *_ARGUMENT_KEYS, *_OUTER_KEYS, "type", "id", "tool_call_id"})
 
 _BETWEEN = re.compile(r"(?:[\s,;]|</?(?:tool_call|tool_calls|function_call)>|<\|[a-z_]{1,20}\|>|</?s>)*", re.IGNORECASE)
 _FENCED = re.compile(r"\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
@@ -183,12 +183,25 @@ def _function_arguments(inner: str, schema: Mapping[str, Any]) -> dict[str, Any]
 
 def _json_calls(text: str, *, strict: bool) -> Iterator[tuple[Any, Any]]:
     """The calls in one or several JSON values; with `strict` each has a name, arguments and no foreign key."""
+    for value in _json_values(text) if strict else _values(text):
+        for item in value if isinstance(value, list) else [value]:
+            yield from _json_call(item, strict=strict)
+
+
+def _values(text: str) -> list[Any]:
+    """The JSON values of a text; one of Python, which takes other quotes and a last comma too, will do."""
+    try:
+        return list(_json_values(text))
+    except ValueError:
+        return [python_value(text)]
+
+
+def _json_values(text: str) -> Iterator[Any]:
     decoder, at = json.JSONDecoder(strict=False), _after(text, 0)
     while at < len(text):
         value, at = decoder.raw_decode(text, at)
         at = _after(text, at)
-        for item in value if isinstance(value, list) else [value]:
-            yield from _json_call(item, strict=strict)
+        yield value
 
 
 def _json_call(item: Any, *, strict: bool) -> Iterator[tuple[Any, Any]]:

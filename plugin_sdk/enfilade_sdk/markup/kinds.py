@@ -36,10 +36,19 @@ class Opener(NamedTuple):
     inside: bool = False  # whether the opener itself belongs to what is read
 
 
-_TAGS = ("tool_call", "tool_calls", "toolcall", "function_call", "functioncall", "tool_use", "use_tool")
+_TAGS = (
+    *("tool_call", "tool_calls", "toolcall", "function_call", "functioncall", "tool_use", "use_tool"),
+    *("TOOLCALL", "minimax:tool_call", "seed:tool_call"),  # Nemotron, MiniMax, Seed
+)
+_PAIRS = (
+    ("<|tool_call|>", "<|/tool_call|>"),  # Phi, and Granite without an end
+    ("<|START_ACTION|>", "<|END_ACTION|>"),  # Command R7B
+    ("<|action_start|><|plugin|>", "<|action_end|>"),  # InternLM
+)
 
 MARKED: Final = (
     *(Opener(f"<{tag}>", "tagged", f"</{tag}>") for tag in _TAGS),
+    *(Opener(start, "tagged", end) for start, end in _PAIRS),
     Opener("<function=", "function", "</function>", inside=True),
     Opener("[TOOL_CALLS]", "mistral"),
     Opener("<|python_tag|>", "python_tag"),

@@ -1,6 +1,8 @@
 """Calls written in Python, as Llama and Gemma do: `[search(query="x"), calc(expression="1+1")]`."""
 
 import ast
+import math
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -38,6 +40,34 @@ def python_calls(
         value = statement.value
         for item in value.elts if isinstance(value, ast.List | ast.Tuple) else [value]:
             yield _call(_unprinted(item) if printed else item, menu)
+
+
+def python_value(text: str) -> Any:
+    """The value that a text is as Python writes it.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if len(text) > LONGEST:
+        raise ValueError("too long")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of an odd escape in the model's text
+            value = ast.literal_eval(text.strip())
+    except (SyntaxError, MemoryError, RecursionError, TypeError):
+        raise ValueError("no Python") from None
+    return _as_json(value)
+
+
+def _as_json(value: Any) -> Any:
+    """The value, where JSON has it too."""
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: _as_json(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(inner) for inner in value]
+    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    raise ValueError("a value that JSON does not have")
 
 
 def _unprinted(node: ast.expr) -> ast.expr:

@@ -26,8 +26,18 @@ def parse_object(text: str) -> dict[str, Any] | None:
 
 def is_unterminated(text: str) -> bool:
     """Whether text ends inside a string or bracket of the JSON, or Python literal, that it seems to hold."""
+    return _scanned(text, first=False) != 0
+
+
+def value_end(text: str) -> int:
+    """Where the bracket is closed that the text, JSON or a Python literal, opens with; 0 when it never is."""
+    return max(0, _scanned(text, first=True))
+
+
+def _scanned(text: str, *, first: bool) -> int:
+    """Follows strings and brackets: -1 when the text ends inside of one, else 0; with `first`, where the first ends."""
     depth, quote, escaped, before = 0, "", False, ""
-    for char in text:
+    for at, char in enumerate(text):
         if quote:
             if escaped:
                 escaped = False
@@ -40,7 +50,9 @@ def is_unterminated(text: str) -> bool:
         elif not char.isspace():
             depth += (char in "{[") - (char in "}]")
             before = char
-    return bool(quote) or depth > 0
+            if first and depth <= 0:
+                return at + 1
+    return -1 if quote or depth > 0 else 0
 
 
 def _refuse(word: str) -> Any:

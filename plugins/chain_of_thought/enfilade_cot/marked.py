@@ -75,7 +75,7 @@ class Marked:
         if not tape.eof:
             return None
         block.finish()
-        if not self._acted and block.calls is None and tape.cut and block.broken_call is not None:
+        if not self._acted and block.calls is None and tape.cut and block.broken_call(cut=True) is not None:
             tape.fail(CUT, block.opener.text + block.source)
             return ToDrop()
         return self._ended(tape, block)
