@@ -105,7 +105,12 @@ class Host:
         if self._pipeline is not None:
             self._plugins.report_to(self._pipeline.plugins.changed)
         self._marks = self.config.log_format == "json"
-        self._chain = self._chained(layers)
+        try:
+            self._chain = self._chained(layers)
+        except BaseException:
+            if self._pipeline is not None:
+                self._pipeline.discard()
+            raise
         self._home = HomeLoop()
         self._runs: WeakSet[Run] = WeakSet()
         self._underway: set[object] = set()

@@ -226,6 +226,7 @@ async def test_a_tool_result_that_is_not_utf8_does_no_harm(enfilade: Enfilade) -
         ("run", "q", "-s", "mine.py:Mine"),
         ("tools",),
         ("knowledge", "list"),
+        ("plugins", "add", "./mine"),
     ],
 )
 async def test_a_current_folder_that_was_deleted_is_told(enfilade: Enfilade, words: tuple[str, ...]) -> None:

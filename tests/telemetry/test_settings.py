@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,16 @@ def test_the_layer_takes_no_options() -> None:
     config = Config.model_validate({"telemetry": {"export": False}, "layers": [{"kind": "telemetry", "endpoint": "x"}]})
     with pytest.raises(ConfigError, match=r"it takes no options, got endpoint; what is sent where is said in"):
         kinds(config)
+
+
+def test_a_host_that_does_not_come_about_leaves_no_thread() -> None:
+    before = set(threading.enumerate())
+    wrong = {"telemetry": {"endpoint": "http://127.0.0.1:9"}, "layers": [{"kind": "telemetry"}, {"kind": "nonsense"}]}
+    with pytest.raises(ConfigError, match="nonsense"):
+        kinds(Config.model_validate(wrong))
+    for thread in set(threading.enumerate()) - before:
+        thread.join(20)
+        assert not thread.is_alive(), thread
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from enfilade.candidate import Candidate
+from enfilade.settings.current_folder import absolute
 
 MOST_FILES = 5000
 """Files that are looked at; of a larger tree the rest is passed over."""
@@ -50,7 +51,7 @@ class SourceFiles:
 def _places(candidate: Candidate) -> Iterator[Path]:
     for part in candidate.command:
         if Path(part).is_file():
-            yield Path(part).absolute()
+            yield absolute(Path(part))
     folders = [Path(path) for path in candidate.paths]
     if candidate.own_environment is not None:
         folders.append(candidate.own_environment.site_packages)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enfilade.environments.hold import Hold, take_hold
+from enfilade.settings.current_folder import absolute
 from enfilade.settings.data_folder import data_folder
 
 ROOT_VARIABLE = "ENFILADE_PLUGINS_DIR"
@@ -31,7 +32,7 @@ ROOT_VARIABLE = "ENFILADE_PLUGINS_DIR"
 def default_root() -> Path:
     """The root folder: `ENFILADE_PLUGINS_DIR`, else `plugins` in the data folder."""
     if named := os.environ.get(ROOT_VARIABLE):
-        return Path(named).expanduser().absolute()
+        return absolute(Path(named))
     return data_folder() / "plugins"
 
 

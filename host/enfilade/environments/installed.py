@@ -13,6 +13,7 @@ from enfilade.environments.hold import Hold, take_hold
 from enfilade.environments.lease import Lease
 from enfilade.environments.lockfile import LockFile
 from enfilade.errors import near_matches
+from enfilade.settings.current_folder import absolute
 
 Entries = Mapping[str, PluginEntry]
 
@@ -28,7 +29,7 @@ class InstalledPlugins:
     """
 
     def __init__(self, root: Path | None = None) -> None:
-        self._folders = Folders((root or default_root()).absolute())
+        self._folders = Folders(absolute(root or default_root()))
         self._lock = LockFile(self._folders)
 
     @property

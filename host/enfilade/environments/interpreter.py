@@ -13,6 +13,7 @@ from packaging.version import Version
 
 from enfilade.environments.command import Place, run_command
 from enfilade.environments.errors import InstallError, Reason, SpecError
+from enfilade.settings.current_folder import absolute
 
 OLDEST = Version("3.11")
 """The oldest Python that the SDK runs on."""
@@ -77,7 +78,7 @@ async def find_interpreter(request: str | None, place: Place, requires_python: s
 
 
 async def _named(request: str, place: Place) -> Interpreter:
-    path = Path(request).expanduser().absolute()  # noqa: ASYNC240 - asks no disk
+    path = absolute(Path(request))
     found = await _ask(path, place)
     if isinstance(found, str):
         raise SpecError(

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from enfilade.settings.current_folder import absolute
+
 _ALLOWED = re.compile(
     r"""
     PATH | HOME | USER | LOGNAME | TMPDIR | LANG | LC_ALL | LC_CTYPE | NETRC | XDG_(CACHE | CONFIG | DATA)_HOME
@@ -41,7 +43,7 @@ class Sources:
         Args:
             more: Folders to look at too; they come first.
         """
-        own = [place if "://" in place else Path(place).expanduser().absolute() for place in self.find_links]
+        own = [place if "://" in place else absolute(Path(place)) for place in self.find_links]
         return [*more, *own]
 
     def index_options(self) -> list[str]:

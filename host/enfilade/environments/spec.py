@@ -8,6 +8,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from enfilade.environments.errors import Reason, SpecError
+from enfilade.settings.current_folder import absolute
 
 Kind = Literal["name", "wheel", "source"]
 
@@ -80,7 +81,7 @@ def _source(text: str) -> Spec:
 
 
 def _existing(text: str) -> Path:
-    path = Path(text).expanduser().absolute()
+    path = absolute(Path(text))
     if not path.exists():
         raise _unreadable(text, f"there is no {path}")
     return path

@@ -5,6 +5,16 @@ from pathlib import Path
 from enfilade.errors import ConfigError
 
 
+def absolute(path: Path) -> Path:
+    """A path as it is meant here, with `~` for the user's home; nothing is asked of the disk.
+
+    Raises:
+        ConfigError: It starts from the current folder, and that was deleted or cannot be reached.
+    """
+    path = path.expanduser()
+    return path if path.is_absolute() else current_folder() / path
+
+
 def current_folder() -> Path:
     """The current folder.
 

@@ -7,6 +7,8 @@ Records, knowledge bases and installed plugins may have places of their own (`[s
 import os
 from pathlib import Path
 
+from enfilade.settings.current_folder import absolute
+
 DATA_VARIABLE = "ENFILADE_DATA_DIR"
 """The variable that names another data folder."""
 
@@ -15,9 +17,12 @@ def data_folder() -> Path:
     """What `ENFILADE_DATA_DIR` names, else `enfilade` in the user's data folder.
 
     That is in `XDG_DATA_HOME` (`~/.local/share`), `~/Library/Application Support` or `%LOCALAPPDATA%`.
+
+    Raises:
+        ConfigError: It starts from the current folder, and that was deleted or cannot be reached.
     """
     if named := os.environ.get(DATA_VARIABLE):
-        return Path(named).expanduser().absolute()
+        return absolute(Path(named))
     from platformdirs import user_data_path
 
     return user_data_path("enfilade", appauthor=False)

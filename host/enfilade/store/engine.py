@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from enfilade.settings.current_folder import absolute
 from enfilade.store.errors import StoreError, Trouble
 from enfilade.store.schema import POSTGRES_SCHEMA
 
@@ -30,7 +31,7 @@ def sqlite_engine(file: Path) -> "AsyncEngine":
     from sqlalchemy import URL, event
     from sqlalchemy.ext.asyncio import create_async_engine
 
-    url = URL.create("sqlite+aiosqlite", database=file.absolute().as_uri(), query={"mode": "rw", "uri": "true"})
+    url = URL.create("sqlite+aiosqlite", database=absolute(file).as_uri(), query={"mode": "rw", "uri": "true"})
     engine = create_async_engine(url, connect_args={"timeout": BUSY_SECONDS}, pool_size=4, hide_parameters=True)
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
@@ -39,7 +40,7 @@ def sqlite_engine(file: Path) -> "AsyncEngine":
 
 def sqlite_connection(file: Path) -> sqlite3.Connection:
     """One connection to an existing SQLite file, set up like the others; it may be handed from thread to thread."""
-    address = f"{file.absolute().as_uri()}?mode=rw"
+    address = f"{absolute(file).as_uri()}?mode=rw"
     connection = sqlite3.connect(address, timeout=BUSY_SECONDS, uri=True, check_same_thread=False)
     try:
         _prepare_sqlite(connection)

@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from importlib_metadata import PackageNotFoundError, version
@@ -88,6 +89,11 @@ class Pipeline:
         if late:
             _log.warning("telemetry of the last moments was not sent within %g s and is lost", seconds)
 
+    def discard(self) -> None:
+        """Ends the threads of one that was never opened, because its host did not come about; waits for nothing."""
+        for end in (self.tracer_provider.shutdown, self.meter_provider.shutdown):
+            _begin(partial(_quietly, end))
+
     def _traces(self, resource: "Resource") -> "TracerProvider":
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -134,12 +140,20 @@ def _in_thread(work: Callable[[], object]) -> asyncio.Future[None]:
             done.set_result(None)
 
     def run() -> None:
-        try:
-            work()
-        except Exception as error:  # noqa: BLE001 - nothing depends on it
-            _log.debug("telemetry could not be ended in order: %s", error)
+        _quietly(work)
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(settle)
 
-    threading.Thread(target=run, name="telemetry-end", daemon=True).start()
+    _begin(run)
     return done
+
+
+def _quietly(work: Callable[[], object]) -> None:
+    try:
+        work()
+    except Exception as error:  # noqa: BLE001 - nothing depends on it
+        _log.debug("telemetry could not be ended in order: %s", error)
+
+
+def _begin(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="telemetry-end", daemon=True).start()

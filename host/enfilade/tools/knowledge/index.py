@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
+from enfilade.settings.current_folder import absolute
 from enfilade.tools.knowledge.failure import KnowledgeError, Reason, told_of
 from enfilade.tools.knowledge.schema import is_made, make
 
@@ -190,7 +191,7 @@ def _create(file: Path, place: str) -> None:
 
 def _readable(file: Path) -> sqlite3.Connection:
     """A connection that only reads, also where nothing beside the file may be written."""
-    uri = file.absolute().as_uri()
+    uri = absolute(file).as_uri()
     for mode in ("mode=ro", "mode=ro&immutable=1"):
         connection = sqlite3.connect(
             f"{uri}?{mode}", uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
