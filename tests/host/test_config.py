@@ -93,6 +93,10 @@ def test_values_are_filled_in_literally_and_once() -> None:
         ("default_model = 3", "default_model: expected a text, found the number 3"),
         ("[models.m]\ntools = 'perhaps'", "models.m.tools: expected true or false, found the text 'perhaps'"),
         ("[[layers]]\nenabled = true", "layers.0.kind: it has to be set"),
+        (
+            "[plugins.x]\nmemory = 'lots'",
+            "plugins.x.memory: expected a size such as 1048576 or \"512 MiB\", found the text 'lots'",
+        ),
         ("[memory]\nwords = 3", "memory.words: there is no such setting; there are: messages, tokens"),
         ("colour = 'red'", "colour: there is no such setting; there are: default_model, default_strategy, "),
         ("[mcp.files]\nurl = 7\ncommand = 'x'", "mcp.files.url: expected a text, found the number 7"),
@@ -162,3 +166,28 @@ def test_a_plugin_is_not_set_up_under_two_spellings_of_its_name(tmp_path: Path) 
     path = write(tmp_path, '[plugins.tide-table]\nsandbox = "strict"\n[plugins.Tide_Table]\nworkers = 2\n')
     with pytest.raises(ConfigError, match="'tide-table' and 'Tide_Table' are one plugin"):
         load_config(path, {})
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        ("[models.m]\napi_key_env = 'sk-hush-1'", "models.m.api_key_env"),
+        ("[models.m]\nheaders_env = { A = 'sk-hush-1' }", "models.m.headers_env.A"),
+        ("[mcp.m]\ncommand = 'c'\nenv_from = ['sk-hush-1']", "mcp.m.env_from.0"),
+        ("[mcp.m]\nurl = 'http://h/'\nheaders_env = { A = 'sk-hush-1' }", "mcp.m.headers_env.A"),
+        ("[openapi.o]\ndocument = 'd'\nbearer_env = 'sk-hush-1'", "openapi.o.bearer_env"),
+        ("[openapi.o]\ndocument = 'd'\nquery_env = { k = 'sk-hush-1' }", "openapi.o.query_env.k"),
+        (
+            "[knowledge.k.embedding]\nmodel = 'm'\nbase_url = 'http://h/v1'\napi_key_env = 'sk-hush-1'",
+            "knowledge.k.embedding.api_key_env",
+        ),
+        ("[telemetry]\nheaders_env = { A = 'sk-hush-1' }", "telemetry.headers_env.A"),
+    ],
+)
+def test_a_key_in_the_place_of_a_variable_s_name_is_refused_and_not_shown(
+    tmp_path: Path, content: str, place: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config(write(tmp_path, content), {})
+    assert f"{place}: expected the name of an environment variable" in caught.value.message
+    assert "hush" not in caught.value.message

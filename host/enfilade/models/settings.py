@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from enfilade.variable import VariableName
 from enfilade_sdk.invocation import ModelInfo
 from enfilade_sdk.markup.kinds import ALL_MARKUPS, Markup
 
@@ -45,8 +46,8 @@ class ModelSettings(BaseModel):
     name: str = ""
     provider: str = "openai"
     base_url: str | None = None
-    api_key_env: str | None = None
-    headers_env: dict[str, str] = Field(default_factory=dict)
+    api_key_env: VariableName | None = None
+    headers_env: dict[str, VariableName] = Field(default_factory=dict)
     tools: bool = True
     vision: bool = False
     stop_words: bool = True

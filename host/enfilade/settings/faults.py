@@ -74,6 +74,8 @@ def words_of(fault: ErrorDetails, known: Iterable[str] = ()) -> str:
     if kind in _BOUNDS:
         name, form = _BOUNDS[kind]
         return f"expected {form.format(_short(context[name]))}, found {brief(value)}"
+    if kind.startswith("byte_size"):
+        return f'expected a size such as 1048576 or "512 MiB", found {brief(value)}'
     expected = _KINDS.get(kind.partition("_")[0])
     if expected and kind.endswith(_OF_ANOTHER_KIND):
         shown = kind_of(value) if isinstance(value, str) and not kind.endswith("_parsing") else brief(value)

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from enfilade.variable import VariableName
+
 ENDPOINT_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 """Where one of OpenTelemetry's own variables says where a collector is, telemetry is on without a word of ours."""
 
@@ -35,7 +37,7 @@ class TelemetrySettings(BaseModel):
 
     enabled: bool = True
     endpoint: str = ""
-    headers_env: dict[str, str] = Field(default_factory=dict)
+    headers_env: dict[str, VariableName] = Field(default_factory=dict)
     service_name: str = ""
     content: bool = False
     propagate: bool = True

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from enfilade.tools.fault import secrets_of
 from enfilade.tools.mcp.failure import McpError
+from enfilade.variable import VariableName
 
 
 class McpSettings(BaseModel):
@@ -34,10 +35,10 @@ class McpSettings(BaseModel):
     command: str = ""
     args: tuple[str, ...] = ()
     env: dict[str, str] = Field(default_factory=dict, repr=False)
-    env_from: tuple[str, ...] = ()
+    env_from: tuple[VariableName, ...] = ()
     cwd: Path | None = None
     url: str = ""
-    headers_env: dict[str, str] = Field(default_factory=dict)
+    headers_env: dict[str, VariableName] = Field(default_factory=dict)
     prefix: str = ""
     timeout: float | None = Field(default=None, gt=0)
     start_timeout: float = Field(default=60.0, gt=0)

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from enfilade.tools.openapi.failure import DocumentError
+from enfilade.variable import VariableName
 
 
 class OpenApiSettings(BaseModel):
@@ -32,10 +33,10 @@ class OpenApiSettings(BaseModel):
     document: str = Field(min_length=1)
     operations: tuple[str, ...] = ()
     base_url: str = ""
-    bearer_env: str = ""
-    basic_env: str = ""
-    headers_env: dict[str, str] = Field(default_factory=dict)
-    query_env: dict[str, str] = Field(default_factory=dict)
+    bearer_env: VariableName = ""
+    basic_env: VariableName = ""
+    headers_env: dict[str, VariableName] = Field(default_factory=dict)
+    query_env: dict[str, VariableName] = Field(default_factory=dict)
     prefix: str = ""
     timeout: float | None = Field(default=None, gt=0)
 
