@@ -285,6 +285,17 @@ async def test_user_and_password_of_the_endpoint_stand_in_no_error() -> None:
     assert not any(secret in f"{caught.value.message} {caught.value.details}" for secret in ("pa55", "t0ken"))
 
 
+async def test_what_the_address_keeps_secret_is_masked_where_the_endpoint_sends_it_back() -> None:
+    echo = error_turn(500, {"error": "Basic YWRhOnBhNTVwYTU1 and pa55pa55 at /v1?api-key=t0ken1"})
+    async with served([echo]) as (server, _):
+        there = server.base_url.replace("://", "://ada:pa55pa55@") + "?api-key=t0ken1"
+        gateway = ModelGateway({"m": ModelSettings(base_url=there, max_retries=0)}, "m")
+        with pytest.raises(ModelFailedError) as caught:
+            await ask(gateway)
+        await gateway.aclose()
+    assert "Basic *** and *** at /v1?api-key=***" in caught.value.message
+
+
 async def test_a_call_after_a_failure_goes_well() -> None:
     turns = [events_turn(*HALF, done=False, end="cut"), error_turn(500, "x"), text_turn("Rain.")]
     async with served(turns) as (_, gateway):

@@ -234,6 +234,10 @@ async def test_what_is_no_document_is_refused_with_the_reason(name: str, text: s
         ("openapi:nowhere.yaml", "the OpenAPI document 'nowhere.yaml' cannot be read: No such file or directory"),
         ("openapi:.", "the OpenAPI document '.' cannot be read: Is a directory"),
         ("openapi:http://127.0.0.1:1/x", "the OpenAPI document http://127.0.0.1:1/x cannot be fetched: ConnectError"),
+        (
+            "openapi:http://a:b@127.0.0.1:1/x?key=hush",
+            "the OpenAPI document http://***@127.0.0.1:1/x?key=*** cannot be",
+        ),
         ("openapi:SERVER/missing", "cannot be fetched: HTTP 404"),
         ("openapi:SERVER/round", "cannot be fetched: it is always elsewhere, last at "),
         ("openapi:SERVER/binary", "is no OpenAPI document: expected UTF-8 text"),

@@ -8,6 +8,7 @@ from enfilade.cli.listing import print_json, print_table
 from enfilade.config import load_config
 from enfilade.models.gateway import ModelGateway
 from enfilade.models.settings import ModelSettings
+from enfilade.web_address import shown_address
 
 _ABILITIES = ("tools", "vision", "stop_words", "streaming", "completion")
 _COLUMNS = ("name", "provider", "model", "endpoint", "abilities", "context_window", "key")
@@ -31,7 +32,7 @@ def _row(name: str, model: ModelSettings, *, default: bool) -> dict[str, Any]:
         "default": default,
         "provider": model.provider,
         "model": model.name,
-        "endpoint": model.base_url,
+        "endpoint": model.base_url and shown_address(model.base_url),
         "abilities": [ability for ability in _ABILITIES if getattr(model, ability)],
         "context_window": model.context_window or None,
         "api_key_env": model.api_key_env,

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from enfilade.models.failures import Failures
 from enfilade.models.settings import ModelSettings
+from enfilade.web_address import secrets_in, shown_address
 from enfilade_sdk.errors import ModelFailedError
 
 _PLACEHOLDER = "no-key"
@@ -26,12 +27,13 @@ class Address:
     max_retries: int
 
     def __repr__(self) -> str:
-        return f"Address({self.base_url!r})"
+        return f"Address({shown_address(self.base_url or '')!r})"
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must not appear in any text."""
-        return tuple(value for value in (self.api_key, *dict(self.headers).values()) if value != _PLACEHOLDER)
+        given = tuple(value for value in (self.api_key, *dict(self.headers).values()) if value != _PLACEHOLDER)
+        return given + secrets_in(self.base_url or "")
 
 
 def address_of(model: ModelSettings, environ: Mapping[str, str] = os.environ) -> Address:

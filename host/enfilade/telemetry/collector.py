@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from enfilade.errors import ConfigError
 from enfilade.telemetry.settings import TelemetrySettings
+from enfilade.web_address import shown_address
 
 if TYPE_CHECKING:
     import requests
@@ -40,7 +41,7 @@ class Delivery:
         self.fails = True
         if not self.warned:
             self.warned = True
-            _log.warning("telemetry cannot be sent to %s: %s; runs go on without", url, reason)
+            _log.warning("telemetry cannot be sent to %s: %s; runs go on without", shown_address(url), reason)
 
     def succeeded(self) -> None:
         """Takes note of a success."""

@@ -10,6 +10,7 @@ from enfilade.tools.fault import masked
 from enfilade.tools.knowledge.failure import KnowledgeError, Reason
 from enfilade.tools.knowledge.settings import EmbeddingSettings
 from enfilade.tools.web_client import web_client
+from enfilade.web_address import shown_address
 
 if TYPE_CHECKING:
     import httpx2
@@ -109,7 +110,7 @@ class Embedder:
     def _failed(self, text: str) -> KnowledgeError:
         shown = masked(text, self._settings.secrets())
         return KnowledgeError(
-            f"the embedding endpoint {self._settings.base_url} (model {self._settings.model}): {shown}",
+            f"the embedding endpoint {shown_address(self._settings.base_url)} (model {self._settings.model}): {shown}",
             Reason.EMBEDDING,
         )
 

@@ -9,6 +9,8 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from enfilade.tools.knowledge.failure import KnowledgeError, Reason
+from enfilade.variable import VariableName
+from enfilade.web_address import secrets_in
 
 MIB = 1024 * 1024
 
@@ -33,8 +35,8 @@ class EmbeddingSettings(BaseModel):
 
     model: str = Field(min_length=1)
     base_url: str
-    api_key_env: str = ""
-    headers_env: dict[str, str] = Field(default_factory=dict)
+    api_key_env: VariableName = ""
+    headers_env: dict[str, VariableName] = Field(default_factory=dict)
     dimensions: int | None = Field(default=None, gt=0)
     batch: int = Field(default=64, gt=0, le=2048)
     timeout: float = Field(default=60.0, gt=0)
@@ -65,7 +67,8 @@ class EmbeddingSettings(BaseModel):
     def secrets(self, host: Mapping[str, str] = os.environ) -> frozenset[str]:
         """What no text may show."""
         names = {self.api_key_env, *self.headers_env.values()}
-        return frozenset(value for name in names if (value := host.get(name, "").strip()))
+        given = (value for name in names if (value := host.get(name, "").strip()))
+        return frozenset([*given, *secrets_in(self.base_url)])
 
 
 class KnowledgeSettings(BaseModel):

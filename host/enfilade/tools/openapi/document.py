@@ -13,6 +13,7 @@ from enfilade.tools.openapi.failure import DocumentError
 from enfilade.tools.openapi.settings import is_http
 from enfilade.tools.openapi.yaml_text import read_yaml
 from enfilade.tools.web_client import web_client
+from enfilade.web_address import shown_address
 
 if TYPE_CHECKING:
     import httpx2
@@ -56,7 +57,8 @@ async def read_document(where: str, folder: Path) -> Document:
         url, data = await _fetched(where)
     else:
         url, data = "", await asyncio.to_thread(_read, where, folder)
-    return Document(await asyncio.to_thread(_root, data, where), where, url)
+    shown = shown_address(where)
+    return Document(await asyncio.to_thread(_root, data, shown), shown, url)
 
 
 def _read(where: str, folder: Path) -> bytes:
@@ -85,14 +87,16 @@ async def _fetched(where: str) -> tuple[str, bytes]:
                     url = urljoin(url, target)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             reason = f"{type(error).__name__}: {error}".removesuffix(": ")
-            raise DocumentError(f"the OpenAPI document {where} cannot be fetched: {reason}") from None
-    raise DocumentError(f"the OpenAPI document {where} cannot be fetched: it is always elsewhere, last at {url}")
+            raise DocumentError(f"the OpenAPI document {shown_address(where)} cannot be fetched: {reason}") from None
+    shown, last = shown_address(where), shown_address(url)
+    raise DocumentError(f"the OpenAPI document {shown} cannot be fetched: it is always elsewhere, last at {last}")
 
 
 async def _body(response: "httpx2.Response", where: str) -> bytes:
     if response.status_code != _OK:
+        shown = shown_address(where)
         raise DocumentError(
-            f"the OpenAPI document {where} cannot be fetched: HTTP {response.status_code} {response.reason_phrase}"
+            f"the OpenAPI document {shown} cannot be fetched: HTTP {response.status_code} {response.reason_phrase}"
         )
     body = bytearray()
     async for part in response.aiter_bytes():

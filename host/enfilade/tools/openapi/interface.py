@@ -10,6 +10,7 @@ from enfilade.tools.openapi.quiet_log import QuietLog
 from enfilade.tools.openapi.request import Request
 from enfilade.tools.openapi.settings import Credentials
 from enfilade.tools.web_client import web_client
+from enfilade.web_address import shown_address
 
 if TYPE_CHECKING:
     import httpx2
@@ -63,4 +64,4 @@ class Interface:
             raise HttpFailure(f"{_QUERY.sub('', request.url)} is no address") from None
         except httpx2.HTTPError as error:
             words = f"{type(error).__name__}: {error}".removesuffix(": ")
-            raise HttpFailure(f"{self.base_url} could not be reached: {words}") from None
+            raise HttpFailure(f"{shown_address(self.base_url)} could not be reached: {words}") from None

@@ -5,6 +5,7 @@ from enfilade.tools.openapi.source import OpenApiSource
 from enfilade.tools.registry import SourceKind
 from enfilade.tools.source import PythonSetting
 from enfilade.tools.tool import ToolSource
+from enfilade.web_address import shown_address
 from enfilade_sdk.errors import InvalidParamsError
 
 NAME = "openapi"
@@ -28,4 +29,4 @@ def _source(argument: str, setting: PythonSetting) -> ToolSource:
     settings = configured if isinstance(configured, OpenApiSettings) else OpenApiSettings(document=document)
     if operations:
         settings = settings.model_copy(update={"operations": operations})
-    return OpenApiSource(f"openapi:{argument}", settings, setting.folder)
+    return OpenApiSource(f"openapi:{shown_address(argument)}", settings, setting.folder)

@@ -19,6 +19,7 @@ from enfilade.tools.openapi.references import References
 from enfilade.tools.openapi.settings import Credentials, OpenApiSettings
 from enfilade.tools.openapi.tool import OperationTool
 from enfilade.tools.tool import Tool
+from enfilade.web_address import shown_address
 from enfilade_sdk.errors import ToolNotFoundError
 
 _log = logging.getLogger(__name__)
@@ -108,8 +109,8 @@ class OpenApiSource:
             raise DocumentError(f"{document.shown} does not say where the interface is: set base_url")
         if credentials and not self._settings.base_url and document.url and _origin(base) != _origin(document.url):
             raise DocumentError(
-                f"{document.shown} says that the interface is at {base}: set base_url to that, if the credentials are "
-                "to be sent there"
+                f"{document.shown} says that the interface is at {shown_address(base)}: set base_url to that, if the "
+                "credentials are to be sent there"
             )
         if base not in self._interfaces:
             self._interfaces[base] = Interface(base, credentials)
