@@ -8,7 +8,7 @@ from enfilade.cli.listing import print_json, print_table
 from enfilade.config import load_config
 from enfilade.models.gateway import ModelGateway
 from enfilade.models.settings import ModelSettings
-from enfilade.web_address import shown_address
+from enfilade.secrecy.address import shown_address
 
 _ABILITIES = ("tools", "vision", "stop_words", "streaming", "completion")
 _COLUMNS = ("name", "provider", "model", "endpoint", "abilities", "context_window", "key")

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from enfilade.models.failures import Failures
 from enfilade.models.settings import ModelSettings
-from enfilade.web_address import secrets_in, shown_address
+from enfilade.secrecy.address import secrets_in, shown_address
 from enfilade_sdk.errors import ModelFailedError
 
 _PLACEHOLDER = "no-key"

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from enfilade.variable import VariableName
+from enfilade.secrecy.variable import VariableName
 from enfilade_sdk.invocation import ModelInfo
 from enfilade_sdk.markup.kinds import ALL_MARKUPS, Markup
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from enfilade.errors import ConfigError
+from enfilade.secrecy.address import shown_address
 from enfilade.telemetry.settings import TelemetrySettings
-from enfilade.web_address import shown_address
 
 if TYPE_CHECKING:
     import requests

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from enfilade.variable import VariableName
+from enfilade.secrecy.variable import VariableName
 
 ENDPOINT_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 """Where one of OpenTelemetry's own variables says where a collector is, telemetry is on without a word of ours."""

@@ -6,11 +6,11 @@ from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from enfilade.secrecy.address import shown_address
 from enfilade.tools.fault import masked
 from enfilade.tools.knowledge.failure import KnowledgeError, Reason
 from enfilade.tools.knowledge.settings import EmbeddingSettings
 from enfilade.tools.web_client import web_client
-from enfilade.web_address import shown_address
 
 if TYPE_CHECKING:
     import httpx2

@@ -8,9 +8,9 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from enfilade.secrecy.address import secrets_in
+from enfilade.secrecy.variable import VariableName
 from enfilade.tools.knowledge.failure import KnowledgeError, Reason
-from enfilade.variable import VariableName
-from enfilade.web_address import secrets_in
 
 MIB = 1024 * 1024
 

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from enfilade.secrecy.variable import VariableName
 from enfilade.tools.fault import secrets_of
 from enfilade.tools.mcp.failure import McpError
-from enfilade.variable import VariableName
 
 
 class McpSettings(BaseModel):

@@ -9,11 +9,11 @@ from urllib.parse import urljoin
 
 import orjson
 
+from enfilade.secrecy.address import shown_address
 from enfilade.tools.openapi.failure import DocumentError
 from enfilade.tools.openapi.settings import is_http
 from enfilade.tools.openapi.yaml_text import read_yaml
 from enfilade.tools.web_client import web_client
-from enfilade.web_address import shown_address
 
 if TYPE_CHECKING:
     import httpx2

@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from enfilade.secrecy.address import shown_address
 from enfilade.tools.openapi.failure import HttpFailure
 from enfilade.tools.openapi.quiet_log import QuietLog
 from enfilade.tools.openapi.request import Request
 from enfilade.tools.openapi.settings import Credentials
 from enfilade.tools.web_client import web_client
-from enfilade.web_address import shown_address
 
 if TYPE_CHECKING:
     import httpx2

@@ -1,11 +1,11 @@
 """The kind of tool source `openapi`."""
 
+from enfilade.secrecy.address import shown_address
 from enfilade.tools.openapi.settings import OpenApiSettings
 from enfilade.tools.openapi.source import OpenApiSource
 from enfilade.tools.registry import SourceKind
 from enfilade.tools.source import PythonSetting
 from enfilade.tools.tool import ToolSource
-from enfilade.web_address import shown_address
 from enfilade_sdk.errors import InvalidParamsError
 
 NAME = "openapi"

@@ -8,8 +8,8 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from enfilade.secrecy.variable import VariableName
 from enfilade.tools.openapi.failure import DocumentError
-from enfilade.variable import VariableName
 
 
 class OpenApiSettings(BaseModel):

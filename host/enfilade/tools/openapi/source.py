@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from enfilade.secrecy.address import shown_address
 from enfilade.tools.json_value import clean_text
 from enfilade.tools.names import did_you_mean
 from enfilade.tools.openapi.arguments import form_of
@@ -19,7 +20,6 @@ from enfilade.tools.openapi.references import References
 from enfilade.tools.openapi.settings import Credentials, OpenApiSettings
 from enfilade.tools.openapi.tool import OperationTool
 from enfilade.tools.tool import Tool
-from enfilade.web_address import shown_address
 from enfilade_sdk.errors import ToolNotFoundError
 
 _log = logging.getLogger(__name__)

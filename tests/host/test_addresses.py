@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from enfilade.web_address import secrets_in, shown_address
+from enfilade.secrecy.address import secrets_in, shown_address
 
 
 @pytest.mark.parametrize(
