@@ -18,12 +18,16 @@ import pytest
 from tests.support.faulty_guest import ROOT
 from tests.support.hostile_host import SECRET
 from tests.support.hostile_plugin.deeds import DEEDS
+from tests.support.hostile_plugin.lies import LIES, OVER_LINK
 from tests.support.sandbox_marks import MARKS
 
 NOBODY = 65534
 MEMBERS = ("", "host", "plugin_sdk", "proto")
 PROFILES = ("none", "standard", "strict")
-CLOSED_BY_SYSTEMS = {"trace", "host-memory", "host-memory-by-call", "host-environment", "namespace", "keyring"}
+CLOSED_BY_SYSTEMS = {
+    *("trace", "host-memory", "host-memory-by-call", "host-environment", "namespace", "keyring", "mount", "device"),
+    *("kernel-log", "io-uring", "leave-group", "vsock", "other-user", "shared-memory-file"),
+}
 """What some systems refuse by themselves, under no profile at all."""
 
 CAPTURED: dict[str, Any] = {"capture_output": True, "timeout": 240}
@@ -115,7 +119,7 @@ def users() -> list[Any]:
 
 
 def test_the_table_tells_of_every_deed_and_of_no_other() -> None:
-    assert set(table()) == set(DEEDS)
+    assert set(table()) == {*DEEDS, *LIES}
     assert {cell for cells in table().values() for cell in cells.values()} == {"open", "root", "stopped"}
 
 
@@ -133,3 +137,17 @@ def test_a_deed_comes_to_what_the_table_says(user: str, profile: str, deed: str)
     if profile == "none" and expected == "open" and "refused" in result and deed in CLOSED_BY_SYSTEMS:
         pytest.skip(f"this system refuses it by itself: {result['refused']}")
     assert list(result) == [{"open": "gained", "stopped": "refused"}[expected]], result
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("user", users())
+@pytest.mark.parametrize("profile", [pytest.param(name, marks=MARKS[name]) for name in PROFILES])
+@pytest.mark.parametrize("transport", ["link", "grpc"])
+@pytest.mark.parametrize("deed", sorted(LIES))
+def test_what_is_said_out_of_turn_is_not_believed(user: str, profile: str, transport: str, deed: str) -> None:
+    assert table()[deed][profile] == "stopped"
+    said = outcome(user, profile)["lies"][transport]
+    if transport == "link" or deed not in OVER_LINK:
+        assert list(said[deed]) == ["refused"], said[deed]
+    else:
+        assert deed not in said

@@ -94,6 +94,8 @@ def test_control_characters_are_made_visible() -> None:
         ('{"level": "warning", "msg": "m"}', (logging.WARNING, "m")),
         ('{"@level": 7, "@message": "m"}', (logging.INFO, '{"@level": 7, "@message": "m"}')),
         ('{"@level": "error", "@message": ["m"]}', (logging.INFO, '{"@level": "error", "@message": ["m"]}')),
+        ('{"level": "info", "msg": "a\\u001b[2J\\nERROR forged"}', (logging.INFO, "a\\x1b[2J\\x0aERROR forged")),
+        ('{"level": "info", "msg": "\\ud800\\u2028"}', (logging.INFO, "\\xd800\\x2028")),
         ("{broken", (logging.INFO, "{broken")),
         ("{" * 5000, (logging.INFO, "{" * 5000)),
     ],

@@ -22,9 +22,10 @@ async def test_a_plugin_answers_nobody_without_its_launch_token() -> None:
     watch = Watch()
     process = await launch(spec, watch)
     try:
-        await check_token(unix_address(process.handshake.path), process.token)
+        await check_token(unix_address(process.handshake.socket.path), process.token)
         assert process.exit_code is None
     finally:
+        process.let_go()
         await process.stop(watch, AT_ONCE, asked=False)
         await watch.close()
 

@@ -199,8 +199,9 @@ def _sandbox(config: Config) -> Iterator[Check]:
         if not layer.missing:
             yield Check(name, "ok", layer.about)
         else:
-            serious = "strict" in needed or (needed and layer.name != "bubblewrap")
-            yield Check(name, "fault" if serious else "note", f"{layer.missing}; without it: {layer.about}")
+            yield Check(
+                name, "fault" if needed & layer.required_by else "note", f"{layer.missing}; without it: {layer.about}"
+            )
 
 
 def _installed(config: Config) -> tuple[list[Candidate], Check]:

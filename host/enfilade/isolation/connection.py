@@ -164,6 +164,8 @@ class Connection:
         """Closes the channel; runs that are left end with an error."""
         self._closed = True
         await self._transport.close()
+        if self.process is not None:
+            self.process.let_go()
         if self._tails:
             await asyncio.wait(self._tails, timeout=TAIL_SECONDS)
 

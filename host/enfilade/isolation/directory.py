@@ -1,14 +1,15 @@
 """Private directories for launches, with paths short enough for a socket."""
 
 import contextlib
+import math
 import os
-import shutil
 import stat
 import tempfile
 from pathlib import Path
 
 from enfilade.errors import ConfigError, LaunchError
 from enfilade.isolation.guardian import PREFIX, is_private
+from enfilade.isolation.removal import remove_tree
 
 RUNTIME_VARIABLE = "ENFILADE_RUNTIME_DIR"
 """The variable that names the one place for them."""
@@ -34,7 +35,7 @@ def make_directory() -> str:
             refusals.append(f"{place}: {reason}")
             continue
         try:
-            path = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-{_namespace()}-{_start_of(os.getpid())}-", dir=place)
+            path = tempfile.mkdtemp(prefix=launch_name(), dir=place)
         except OSError as error:
             refusals.append(f"{place}: {error.strerror}")
             continue
@@ -54,10 +55,22 @@ def make_directory() -> str:
     )
 
 
-def remove_directory(path: str) -> None:
-    """Removes a launch's directory with everything in it; leaves any other alone."""
-    if is_private(path):
-        shutil.rmtree(path, ignore_errors=True)
+def launch_name(rest: str = "") -> str:
+    """A name that says which process made what has it, and goes on with the rest."""
+    return f"{PREFIX}{os.getpid()}-{_namespace()}-{_start_of(os.getpid())}-{rest}"
+
+
+def remove_directory(path: str, seconds: float = math.inf) -> bool:
+    """Removes a launch's directory with everything in it; leaves any other alone.
+
+    Args:
+        path: The directory.
+        seconds: When to give up.
+
+    Returns:
+        Whether nothing is left to be done.
+    """
+    return not is_private(path) or remove_tree(path, seconds)
 
 
 def sweep() -> None:
@@ -65,7 +78,7 @@ def sweep() -> None:
     for place in {*_places(), *_usual_places()}:
         with contextlib.suppress(OSError):
             for entry in Path(place).glob(f"{PREFIX}*-*-*-*"):
-                if _is_stale(entry):
+                if is_stale(entry):
                     remove_directory(str(entry))
 
 
@@ -88,8 +101,8 @@ def _unusable(place: str) -> str:
     return ""
 
 
-def _is_stale(entry: Path) -> bool:
-    """Whether the process that made a directory of ours is gone.
+def is_stale(entry: Path) -> bool:
+    """Whether the process that made a directory of ours is gone; its name says which it was.
 
     A number may belong to another process by now, which is told by its start; and to one that cannot be seen from
     here, in another pid namespace that shares the folder: such directories are left alone.

@@ -13,8 +13,13 @@ _HINTS = {
 }
 
 
-def in_words(code: int | None) -> str:
-    """Words for a return code as `subprocess` gives it: negative is a signal, None is still running."""
+def in_words(code: int | None, killed: str = "") -> str:
+    """Words for a return code as `subprocess` gives it: negative is a signal, None is still running.
+
+    Args:
+        code: The code.
+        killed: Why the kernel has killed it, where that is known.
+    """
     if code is None:
         return "still running"
     if code >= 0:
@@ -23,5 +28,5 @@ def in_words(code: int | None) -> str:
         number = signal.Signals(-code)
     except ValueError:
         return f"signal {-code}"
-    hint = _HINTS.get(number)
+    hint = (number is signal.SIGKILL and killed) or _HINTS.get(number)
     return f"signal {number.value} ({number.name}{': ' + hint if hint else ''})"

@@ -1,8 +1,12 @@
 """Ends the guests' processes when the host is gone, however it went.
 
-A process of a few megabytes, one a host, run by file: `python -I -S guardian.py`. It reads lines on stdin
-(`+ GROUP DIRECTORY`, `- GROUP`) and, when they end, kills the groups that are left, and what left its group, and
-removes their directories. It imports nothing but the standard library and knows nothing of the rest of the house.
+A process of a few megabytes, one a host, run by file: `python -I -S guardian.py`. It reads lines on stdin and, when
+they end, kills the groups that are left, and what left its group, and removes their directories and control groups. It
+imports nothing but the standard library, and what removes from beside it, and knows nothing of the rest of the house.
+
+- `+ GROUP DIRECTORY`, or `+ GROUP DIRECTORY NUL CONTROL-GROUP`: a guest was started.
+- `- GROUP`: nothing is left of it.
+- `x GROUP`: it has ended, and its directory is still to be removed, which takes long.
 """
 
 import contextlib
@@ -10,12 +14,13 @@ import os
 import re
 import signal
 import sys
+from importlib import import_module
 
 MARK = "ENFILADE_GUEST"
 """The variable by which a guest's processes are known even when they left its group: its private directory."""
 
 PREFIX = "enf-"
-"""How the names of private directories begin."""
+"""How the names of private directories and control groups begin."""
 
 LOCKS = 10
 """The number of RLIMIT_LOCKS, which the kernel has not looked at since 2.4: a number of our own can stand there."""
@@ -29,26 +34,46 @@ def main() -> None:
     groups: dict[int, str] = {}
     for line in sys.stdin.buffer:
         sign, _, rest = os.fsdecode(line.rstrip(b"\n")).partition(" ")
-        group, _, directory = rest.partition(" ")
+        group, _, place = rest.partition(" ")
         if sign == "+":
-            groups[int(group)] = directory
+            groups[int(group)] = place
         elif sign == "-":
             groups.pop(int(group), None)
+        elif sign == "x":
+            _bury(groups.pop(int(group), ""))
     for left in groups:
         if left > 1:
             with contextlib.suppress(OSError):  # it has ended by itself
                 os.killpg(left, signal.SIGKILL)
-    directories = [directory for directory in groups.values() if is_private(directory)]
-    end_strays(directories)
-    if directories:
-        import shutil  # only now: as long as it waits, it shall be small
+    end_strays([place.partition("\0")[0] for place in groups.values()])
+    for place in groups.values():
+        _remove(*place.partition("\0")[::2])
 
-        for directory in directories:
-            shutil.rmtree(directory, ignore_errors=True)
+
+def _bury(place: str) -> None:
+    """Removes what a launch left in a child of ours, for it takes long, and others may be told of meanwhile."""
+    if os.fork() == 0:
+        _remove(*place.partition("\0")[::2])
+        os._exit(0)
+
+
+def _remove(directory: str, control_group: str) -> None:
+    removal = _beside("removal")  # only now: as long as it waits, it shall be small
+    if is_private(control_group):
+        removal.remove_group(control_group)
+    if is_private(directory):
+        removal.remove_tree(directory)
+
+
+def _beside(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202 - a module that is only known by its place
+    folder = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - it does without pathlib
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return import_module(name)
 
 
 def is_private(directory: str) -> bool:
-    """Whether a path is one of a launch's private directory: nothing else may be removed, or name a stray."""
+    """Whether a path is a launch's private directory or control group: nothing else may be removed, or name a stray."""
     return _OWN_DIRECTORY.fullmatch(directory) is not None
 
 
@@ -135,4 +160,5 @@ def _environment(pid: int) -> list[bytes]:
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that bury
     main()

@@ -1,11 +1,9 @@
 """The host's side of a launch: the one line that a plugin prints."""
 
-import stat
 from dataclasses import dataclass
-from pathlib import Path
 
 from enfilade.errors import LaunchError
-from enfilade_sdk.serving.address import unix_address
+from enfilade.isolation.held_socket import HeldSocket
 from enfilade_sdk.serving.handshake import GRPC
 
 CORE_PROTOCOL = "1"
@@ -23,7 +21,7 @@ class Handshake:
     """Where a plugin listens and which version it speaks."""
 
     protocol: int
-    path: str
+    socket: HeldSocket
     transport: str = GRPC
 
 
@@ -56,20 +54,4 @@ def read_handshake(
     if network != "unix" or transport not in transports:
         ours = " or ".join(transports)
         raise LaunchError(f"expected a unix socket with {ours}, the plugin offers {network} with {transport}")
-    return Handshake(int(protocol), _checked_socket(path, socket_dir), transport)
-
-
-def _checked_socket(path: str, socket_dir: str) -> str:
-    try:
-        unix_address(path)
-        real = Path(path).resolve()
-        if real.parent != Path(socket_dir).resolve():
-            raise LaunchError(f"expected a socket in {socket_dir}, the plugin names {path!r}")
-        mode = real.stat().st_mode
-    except OSError:
-        raise LaunchError(f"the plugin says that it listens at {path!r}, but there is no such socket") from None
-    except ValueError as error:
-        raise LaunchError(f"the plugin names a socket that cannot be: {error}") from None
-    if not stat.S_ISSOCK(mode):
-        raise LaunchError(f"the plugin says that it listens at {path!r}, but that is no socket")
-    return path
+    return Handshake(int(protocol), HeldSocket(path, socket_dir), transport)

@@ -36,7 +36,7 @@ _LEVELS = {
     "error": logging.ERROR,
     "critical": logging.CRITICAL,
 }
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class OutputTail:
@@ -112,7 +112,12 @@ class OutputTail:
 
 def printable(raw: bytes) -> str:
     """A line as text, with control characters made visible."""
-    return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", raw.decode("utf-8", "replace").rstrip("\r"))
+    return visible(raw.decode("utf-8", "replace").rstrip("\r"))
+
+
+def visible(text: str) -> str:
+    """A text that fits on one line: what would move a terminal, end a line or fit into no file is made visible."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text)
 
 
 def read_level(text: str) -> tuple[int, str]:
@@ -124,7 +129,7 @@ def read_level(text: str) -> tuple[int, str]:
             return logging.INFO, text
         level, message = value.get("@level", value.get("level")), value.get("@message", value.get("msg"))
         if isinstance(level, str) and level.lower() in _LEVELS and isinstance(message, str):
-            return _LEVELS[level.lower()], message
+            return _LEVELS[level.lower()], visible(message)  # what stood there as `\u001b`
         return logging.INFO, text
     found = _PREFIX.match(text)
     if found is None:

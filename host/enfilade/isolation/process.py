@@ -21,6 +21,7 @@ from enfilade.isolation.journal import Journal
 from enfilade.isolation.output import OutputTail
 from enfilade.isolation.pipes import GuestPipes
 from enfilade.isolation.sandbox.bubblewrap import exit_code
+from enfilade.isolation.sandbox.control_group import ControlGroup
 from enfilade.isolation.sandbox.plan import Confined, Plan, Wanted, plan
 from enfilade.isolation.watch import Watch
 from enfilade.sandboxing import UNCONFINED, Sandboxing
@@ -34,6 +35,10 @@ PROTOCOLS = (1,)
 
 DRAIN_SECONDS = 0.2
 """Seconds for the last output of an ended process; a grandchild may hold its pipes for ever."""
+
+
+REMOVAL_SECONDS = 0.02
+"""Seconds that the host has for removing a directory; the guardian goes on with one that holds far too much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +103,27 @@ class GuestProcess:
         self.spec = spec
         self.confined = planned.confined
         self._namespaces = planned.namespaces
+        self._group = planned.group
         self.token = new_token() if spec.speaks_launch_line else ""
         self.output = pipes.output
-        self.handshake = Handshake(0, "")
+        self._handshake: Handshake | None = None
         self.pid = self.output.pid = transport.get_pid()
         if spec.journal is not None:
             spec.journal.hide([self.token])
         self._transport = transport
         self._pipes = pipes
         self._directory = place
+
+    @property
+    def handshake(self) -> Handshake:
+        """What it said of itself, once it was greeted."""
+        assert self._handshake is not None, "it was not greeted"
+        return self._handshake
+
+    def let_go(self) -> None:
+        """Gives its socket up, to which nobody may connect any more."""
+        if self._handshake is not None:
+            self._handshake.socket.close()
 
     @property
     def exit_code(self) -> int | None:
@@ -134,7 +151,8 @@ class GuestProcess:
     def last_words(self) -> str:
         """How it ended and what it printed last."""
         said = self.output.text()
-        return f"{in_words(self.exit_code)}{said}{self.confined.hint(said, self.spec.plugin)}"
+        killed = self._group.in_words() if self._group is not None and self._group.killed else ""
+        return f"{in_words(self.exit_code, killed)}{said}{self.confined.hint(said, self.spec.plugin)}"
 
     async def greet(self) -> None:
         """Writes the launch line and waits for the handshake.
@@ -153,7 +171,7 @@ class GuestProcess:
             seconds = f"{self.spec.start_timeout:g} s"
             raise self._failure(f"did not start: no handshake line within {seconds}{self.output.text()}") from None
         try:
-            self.handshake = read_handshake(line, PROTOCOLS, self._directory, self.spec.transports)
+            self._handshake = read_handshake(line, PROTOCOLS, self._directory, self.spec.transports)
         except LaunchError as error:
             raise self._failure(f"did not start: {error.message}{self.output.text()}") from None
 
@@ -194,8 +212,18 @@ class GuestProcess:
                 _log.warning("plugin %r left %d processes behind; they were stopped", self.spec.plugin, strays)
             await self.wait()
             self._transport.close()  # should a stray hold the pipes all the same: let go of our ends
-            watch.remove(self.pid)
-            remove_directory(self._directory)
+            if self._group is not None:
+                await self._leave(self._group)
+            if remove_directory(self._directory, REMOVAL_SECONDS):
+                watch.remove(self.pid)
+            else:
+                watch.bury(self.pid)
+
+    async def _leave(self, group: ControlGroup) -> None:
+        """Removes its control group; says so where the kernel ended something of it that it has outlived."""
+        if group.killed and self.exit_code != -signal.SIGKILL:
+            _log.warning("a process of plugin %r was %s", self.spec.plugin, group.in_words())
+        await asyncio.to_thread(group.remove)
 
     async def _ended_within(self, seconds: float) -> bool:
         if seconds > 0 and not self._pipes.exited.is_set():
@@ -221,17 +249,21 @@ async def launch(spec: LaunchSpec, watch: Watch) -> GuestProcess:
     if spec.check is not None:
         await asyncio.to_thread(spec.check)
     directory = make_directory()
+    group: ControlGroup | None = None
     try:
         planned = await asyncio.to_thread(plan, _wanted(spec), directory)
+        if planned.group is not None:
+            planned.group.make()
+            group = planned.group
         guest = await _spawn(spec, directory, planned)
     except (OSError, ValueError) as error:
-        remove_directory(directory)
+        _undo(directory, group)
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise LaunchError(f"plugin {spec.plugin!r} could not be started: {spec.command[0]}: {reason}") from None
     except BaseException:
-        remove_directory(directory)
+        _undo(directory, group)
         raise
-    watch.add(guest.pid, directory)
+    watch.add(guest.pid, directory, group.path if group is not None else "")
     _record(spec.plugin, guest.confined)
     try:
         await guest.greet()
@@ -244,6 +276,13 @@ async def launch(spec: LaunchSpec, watch: Watch) -> GuestProcess:
     return guest
 
 
+def _undo(directory: str, group: ControlGroup | None) -> None:
+    """Removes what a launch that came to nothing has made."""
+    if group is not None:
+        group.remove()
+    remove_directory(directory)
+
+
 def _wanted(spec: LaunchSpec) -> Wanted:
     doors = doorway.__file__ in spec.command
     at = spec.command.index(doorway.__file__) if spec.speaks_launch_line and doors else 0
@@ -253,7 +292,7 @@ def _wanted(spec: LaunchSpec) -> Wanted:
 
 
 def _record(plugin: str, confined: Confined) -> None:
-    level = logging.WARNING if confined.missing else logging.INFO
+    level = logging.WARNING if confined.lacking else logging.INFO
     _log.log(level, "plugin %r is confined by %s", plugin, confined)
 
 

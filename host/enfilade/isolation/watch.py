@@ -20,20 +20,26 @@ class Watch:
         self._process: subprocess.Popen[bytes] | None = None
         self._groups: dict[int, str] = {}
 
-    def add(self, group: int, directory: str) -> None:
-        """Puts a guest's process group and directory in the guardian's care."""
+    def add(self, group: int, directory: str, control_group: str = "") -> None:
+        """Puts a guest's process group, directory and control group, if it has one, in the guardian's care."""
+        directory = f"{directory}\0{control_group}" if control_group else directory
         self._groups[group] = directory
-        if self._process is not None and self._process.poll() is None:
+        if self._running:
             self._write(_line("+", group, directory))
         else:  # there is none yet, or somebody has killed it
-            _let_go(self._process)
-            self._process = _spawn()
-            self._write(b"".join(_line("+", known, place) for known, place in self._groups.items()))
+            self._spawn()
 
     def remove(self, group: int) -> None:
-        """Takes a group that has ended out of its care."""
+        """Takes a group that has ended, and of which nothing is left, out of its care."""
         self._groups.pop(group, None)
         self._write(_line("-", group))
+
+    def bury(self, group: int) -> None:
+        """Lets it remove the directory of a group that has ended, which takes longer than the host has time."""
+        if not self._running:
+            self._spawn()
+        self._groups.pop(group, None)
+        self._write(_line("x", group))
 
     async def close(self) -> None:
         """Ends the guardian; by then no guest is left."""
@@ -41,6 +47,15 @@ class Watch:
         _let_go(process)
         if process is not None:
             await _ended(process)
+
+    @property
+    def _running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def _spawn(self) -> None:
+        _let_go(self._process)
+        self._process = _spawn()
+        self._write(b"".join(_line("+", known, place) for known, place in self._groups.items()))
 
     def _write(self, line: bytes) -> None:
         if self._process is not None and self._process.stdin is not None:

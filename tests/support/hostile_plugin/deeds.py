@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tests.support.hostile_plugin import kernel
+
 _libc = ctypes.CDLL(None, use_errno=True)
 _PTRACE_SEIZE, _CLONE_NEWUSER, _PROCESS_VM_READV = 0x4206, 0x10000000, {"x86_64": 310, "aarch64": 270}
 _SOCK_DGRAM_TEXT = b"a datagram"
@@ -259,4 +261,4 @@ DEEDS: dict[str, Callable[[Target], str]] = {
     name.replace("_", "-"): value
     for name, value in list(globals().items())
     if callable(value) and not name.startswith("_") and getattr(value, "__module__", "") == __name__
-}
+} | kernel.DEEDS

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.support.hostile_plugin.deeds import DEEDS
+from tests.support.hostile_plugin.lies import take_over
 
 
 class Hostile:
@@ -18,3 +19,6 @@ class Hostile:
             yield json.dumps({"refused": f"{type(error).__name__}: {error}"})
         else:
             yield json.dumps({"gained": gained})
+
+
+take_over()

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from enfilade.isolation.sandbox.control_tree import control_tree
 from enfilade.isolation.sandbox.machine import bubblewrap, this_machine
 
 PARTS = {
@@ -10,8 +11,12 @@ PARTS = {
     "landlock": "files beyond its own, TCP, signals to others",
     "seccomp": "system calls that no strategy needs, sockets, connections",
     "bubblewrap": "namespaces of its own",
+    "control group": "memory and number of all its processes together, under strict",
 }
 """What each layer keeps a guest from, by the layer's name; limits there are everywhere."""
+
+_REQUIRED_BY = {"bubblewrap": frozenset({"strict"}), "control group": frozenset[str]()}
+_BY_EITHER = frozenset({"standard", "strict"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +27,13 @@ class Layer:
         name: Its name.
         about: What it does, and its version where it has one.
         missing: Why there is none; empty where there is.
+        required_by: The profiles that are refused without it, where they are required.
     """
 
     name: str
     about: str
     missing: str = ""
+    required_by: frozenset[str] = _BY_EITHER
 
 
 def layers() -> list[Layer]:
@@ -36,8 +43,20 @@ def layers() -> list[Layer]:
     missing = dict(machine.missing)
     if not program:
         missing["bubblewrap"] = reason
-    notes = {"landlock": f" (version {machine.landlock})", "bubblewrap": f" ({program})"}
+    tree = control_tree()
+    if tree.missing:
+        missing["control group"] = tree.missing
+    notes = {
+        "landlock": f" (version {machine.landlock})",
+        "bubblewrap": f" ({program})",
+        "control group": f" (in {tree.base})",
+    }
     return [
-        Layer(name, about + ("" if name in missing else notes.get(name, "")), missing.get(name, ""))
+        Layer(
+            name,
+            about + ("" if name in missing else notes.get(name, "")),
+            missing.get(name, ""),
+            _REQUIRED_BY.get(name, _BY_EITHER),
+        )
         for name, about in PARTS.items()
     ]

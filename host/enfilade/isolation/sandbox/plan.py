@@ -11,6 +11,8 @@ from enfilade.errors import SandboxError
 from enfilade.isolation.sandbox import entrance
 from enfilade.isolation.sandbox.bubblewrap import enclosed
 from enfilade.isolation.sandbox.confinement import VARIABLE
+from enfilade.isolation.sandbox.control_group import ControlGroup
+from enfilade.isolation.sandbox.control_tree import control_tree
 from enfilade.isolation.sandbox.machine import Machine, bubblewrap, this_machine
 from enfilade.isolation.sandbox.places import existing, interpreter_places
 from enfilade.isolation.sandbox.shield import shield_host
@@ -19,6 +21,9 @@ from enfilade.sandboxing import Profile, Sandboxing
 
 REFUSALS = ("Operation not permitted", "Permission denied", "Read-only file system")
 """What the layers' refusals are called by the C library."""
+
+GROUP_LAYER = "control group"
+"""The layer that no profile requires: few hosts are given a part of the tree of control groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,11 @@ class Confined:
             f" (its sandbox {self.profile!r} may have refused that; `network`, `readable` and `subprocess` in "
             f"[plugins.{plugin}] open it, see docs/isolation.md)"
         )
+
+    @property
+    def lacking(self) -> bool:
+        """Whether a layer is missing that its profile promises."""
+        return any(layer != GROUP_LAYER for layer in self.missing)
 
     def __str__(self) -> str:
         layers = ", ".join(self.active) or "no layer"
@@ -80,6 +90,7 @@ class Plan:
         command: The program and its arguments.
         variables: What the environment holds for the sandbox.
         confined: How it is confined.
+        group: The control group that is to be made for it, if there can be one.
         namespaces: Whether it runs in namespaces of its own, in which process ids mean other processes, and whose end
             is told as a shell tells it.
     """
@@ -87,6 +98,7 @@ class Plan:
     command: tuple[str, ...]
     variables: Mapping[str, str] = field(default_factory=dict)
     confined: Confined = field(default_factory=Confined)
+    group: ControlGroup | None = None
     namespaces: bool = False
 
 
@@ -115,8 +127,22 @@ def plan(wanted: Wanted, directory: str) -> Plan:
     if program:
         around = [*readable, *existing(interpreter_places(sys.executable))]  # the entrance may be run by the host's own
         command = enclosed(program, command, around, directory, network=asked.network)
+    group = _group(asked, directory, missing)
+    if group is not None:
+        command = group.joined(command)
     confined = Confined(asked.profile, _active(machine, missing, asked), missing)
-    return Plan(command, {VARIABLE: steps(asked, machine, ground)}, confined, namespaces=bool(program))
+    return Plan(command, {VARIABLE: steps(asked, machine, ground)}, confined, group, namespaces=bool(program))
+
+
+def _group(asked: Sandboxing, directory: str, missing: dict[str, str]) -> ControlGroup | None:
+    """The launch's control group; where there can be none the reason is among what is missing, and refuses nothing."""
+    if asked.profile != "strict":
+        return None
+    tree = control_tree()
+    if tree.missing:
+        missing[GROUP_LAYER] = tree.missing
+        return None
+    return ControlGroup(f"{tree.base}/{os.path.basename(directory)}", asked.memory)  # noqa: PTH119 - str stays str
 
 
 def _found(machine: Machine, asked: Sandboxing) -> tuple[str, dict[str, str]]:
@@ -159,7 +185,7 @@ def _active(machine: Machine, missing: Mapping[str, str], asked: Sandboxing) -> 
         "seccomp": "seccomp",
     }
     if asked.profile == "strict":
-        layers["bubblewrap"] = "bubblewrap"
+        layers |= {"bubblewrap": "bubblewrap", GROUP_LAYER: "control group"}
     return tuple(told for layer, told in layers.items() if layer not in missing)
 
 

@@ -128,6 +128,7 @@ class Worker:
         except BaseException:
             if connection is not None:
                 await connection.close()
+            process.let_go()
             await process.stop(self._watch, AT_ONCE, asked=False)
             raise
         self._process, self._connection = process, connection

@@ -96,7 +96,7 @@ class LinkTransport:
         try:
             await asyncio.get_running_loop().create_unix_connection(lambda: self._link, self._path)
         except OSError as error:
-            raise StreamBrokenError(f"cannot connect to {self._path}: {error.strerror}", lost=True) from None
+            raise StreamBrokenError(f"cannot connect to its socket: {error.strerror}", lost=True) from None
         self._connected = True
         self._link.send(Kind.HELLO, 0, self._token.encode())
 

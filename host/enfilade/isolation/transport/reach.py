@@ -13,9 +13,9 @@ def transport_to(process: GuestProcess) -> Transport:
     """What carries runs to a process that was started, by what it said in its handshake."""
     handshake = process.handshake
     if handshake.transport == LINK:
-        return LinkTransport(handshake.path, process.token)
+        return LinkTransport(handshake.socket.path, process.token)
     output = None if process.spec.speaks_launch_line else process.output
-    return _grpc(Address(unix_address(handshake.path)), process.token, output)
+    return _grpc(Address(unix_address(handshake.socket.path)), process.token, output)
 
 
 def transport_at(address: Address) -> Transport:
