@@ -194,6 +194,29 @@ def test_one_parameter_takes_the_input_as_it_is(ask: Any, written: str, argument
     assert ask(reply, RAIN).check().calls[0].arguments == arguments
 
 
+@pytest.mark.parametrize(
+    ("properties", "written", "arguments"),
+    [
+        ({"a": {"type": "integer"}, "b": {"type": "number"}}, "(2, 3)", {"a": 2, "b": 3}),
+        ({"a": {"type": "string"}, "b": {"type": "integer"}}, '("x", 3)', {"a": "x", "b": 3}),
+        (
+            {"a": {"type": "array", "items": {"type": "string"}}, "b": {"type": "integer"}},
+            '(["x"], 3)',
+            {"a": ["x"], "b": 3},
+        ),
+        ({"a": {"type": "array", "items": {"type": "string"}}, "b": {"type": "integer"}}, '(["x", "y"])', None),
+        ({"a": {"type": "array"}, "b": {"type": "integer"}}, "([1], 3)", None),
+    ],
+)
+def test_values_in_a_call_are_the_parameters_in_their_order(
+    ask: Any, properties: dict[str, Any], written: str, arguments: dict[str, Any] | None
+) -> None:
+    schema = {"type": "object", "properties": properties, "required": ["a", "b"]}
+    run = ask(f"Action: t{written}", RAIN, tools={"t": ScriptedTool("done", parameters=schema)}).check()
+    given = [call.arguments for call in run.calls if isinstance(call.arguments, dict)]
+    assert given == ([] if arguments is None else [arguments])
+
+
 @pytest.mark.parametrize("written", ["null", '""', "{}"])
 def test_no_input_is_an_empty_object(ask: Any, written: str) -> None:
     reply = f'Action: {{"action": "look", "action_input": {written}}}'

@@ -1,17 +1,24 @@
 """What follows the label of an action."""
 
+import re
+
 from enfilade_cot.action_input import fence_at
 from enfilade_cot.action_line import as_text, is_tentative, named
 from enfilade_cot.actions import CUT, NO_TOOL, TOO_LONG, given, unreadable
 from enfilade_cot.call_form import NamedCall
 from enfilade_cot.labels import Hold, Kind, Label
+from enfilade_cot.marked import opener_at
 from enfilade_cot.names import clean
 from enfilade_cot.object_text import ObjectText, Reading
 from enfilade_cot.quiet import Quiet
 from enfilade_cot.shapes import steps, thought
 from enfilade_cot.spacing import BREAKS, space_end
 from enfilade_cot.tape import Tape
-from enfilade_cot.turns import Draft, ToAction, ToActionLine, ToDrop, ToInput, ToProse, Turn
+from enfilade_cot.turns import Draft, ToAction, ToActionLine, ToDrop, ToInput, ToMarked, ToProse, Turn
+from enfilade_sdk.markup.kinds import Opener
+
+_SPANNED = re.compile(r"`{1,2}(?=[{\[])")
+"""Back-ticks before an object."""
 
 
 class ActionHead:
@@ -56,16 +63,37 @@ class ActionHead:
         if tape.buf[tape.pos] in "{[":
             self._object = ObjectText(tape, labelled=True)
             return self._read(tape, self._object)
-        if tape.buf[tape.pos] in "`~" and not self._fenced:
-            fence = fence_at(tape)
-            if fence is Hold.MORE:
-                return None
-            if fence is not None and fence["break"] and fence["info"] in tape.tools:
-                return ToInput(Draft(fence["info"], self._text))
-            if fence is not None and fence["info"] not in tape.tools:
-                self._fenced = True
-                self._raw.append(tape.take(fence.end()))
-                return self._begin(tape)
+        return self._other(tape)
+
+    def _other(self, tape: Tape) -> Turn | None:
+        """What is no bare object: markup, an object or a call in a code block or in back-ticks, else a line."""
+        first = tape.buf[tape.pos]
+        if first == "<" and tape.menu and self._label is not None:
+            opener = opener_at(tape.buf, tape.pos, eof=tape.eof)
+            if isinstance(opener, Opener):
+                tape.take(tape.pos + len(opener.text))
+                return ToMarked(opener, fresh=True)
+            return None if opener is Hold.MORE else self._line
+        return self._fence(tape) if first in "`~" and not self._fenced else self._line
+
+    def _fence(self, tape: Tape) -> Turn | None:
+        spanned = _SPANNED.match(tape.buf, tape.pos)
+        if spanned is not None:
+            self._raw.append(tape.take(spanned.end()))
+            return self._begin(tape)
+        fence = fence_at(tape)
+        if fence is Hold.MORE:
+            return None
+        if fence is not None and fence["break"] and fence["info"] in tape.tools:
+            return ToInput(Draft(fence["info"], self._text))
+        if fence is not None and fence["info"] not in tape.tools:
+            self._fenced = True
+            self._raw.append(tape.take(fence.end()))
+            return self._begin(tape)
+        return self._line
+
+    @property
+    def _line(self) -> ToActionLine:
         return ToActionLine(self._text, self._label, self._fenced)
 
     def _nothing(self, tape: Tape, label: Label | None) -> Turn:

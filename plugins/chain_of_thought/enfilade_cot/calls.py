@@ -9,6 +9,8 @@ from enfilade_cot.keyed import keyed
 from enfilade_cot.reader import read_whole
 from enfilade_sdk.prompts import PromptTool, ToolCall
 
+_SCALARS = ("string", "integer", "number", "boolean")
+
 
 def tool_calls(actions: Sequence[Action], menu: Sequence[PromptTool], round_number: int) -> tuple[ToolCall, ...]:
     """The calls of a round, in order.
@@ -62,11 +64,17 @@ def _meant(schema: Mapping[str, Any]) -> str | None:
 
 
 def _in_order(values: list[Json], schema: Mapping[str, Any]) -> Json:
-    """Several values, as in `search("x", 3)`, are the parameters in their order, unless the first is a list."""
+    """Several values, as in `search("x", 3)`, are the parameters in their order; one list for the first is not."""
     names = list(_properties(schema))
-    if not 1 < len(values) <= len(names) or _properties(schema)[names[0]].get("type") != "string":
+    if not 1 < len(values) <= len(names):
         return values
-    return dict(zip(names, values, strict=False))
+    first = _properties(schema)[names[0]]
+    kind = first.get("type") if isinstance(first, Mapping) else None
+    if kind == "array":
+        items = first.get("items")
+        is_list_of_lists = not isinstance(items, Mapping) or items.get("type") in (None, "array")
+        return values if is_list_of_lists or not isinstance(values[0], list) else dict(zip(names, values, strict=False))
+    return dict(zip(names, values, strict=False)) if kind in _SCALARS else values
 
 
 def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:

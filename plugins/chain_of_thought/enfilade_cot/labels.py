@@ -52,7 +52,7 @@ class LabelSet:
     Attributes:
         thought: Before a thought.
         action: Before an action or its name.
-        actions: Plural forms, which count only when an action follows.
+        actions: Plural and other forms, which count only when an action follows.
         tool: Before the name of a tool; counts only when the menu has it and an input follows.
         input: Before the input of an action.
         observation: Before a tool's result, which is never the model's to write.
@@ -83,8 +83,8 @@ class LabelSet:
 ENGLISH = LabelSet(
     thought=("thought", "thoughts"),
     action=("action",),
-    actions=("actions",),
-    tool=("tool", "tool name", "function", "function name"),
+    actions=("actions", "next action", "tool call", "tool calls", "function call", "function calls"),
+    tool=("tool", "tool name", "function", "function name", "action name"),
     input=("action input", "action inputs"),
     observation=("observation",),
     answer=("final answer",),
@@ -93,8 +93,13 @@ ENGLISH = LabelSet(
         "input",
         "inputs",
         "tool input",
+        "tool arguments",
+        "tool args",
+        "tool parameters",
         "action arguments",
+        "action args",
         "action parameters",
+        "function arguments",
         "arguments",
         "args",
         "parameters",

@@ -7,7 +7,7 @@ from enfilade_cot.spacing import trim
 FINAL = frozenset({"finalanswer", "最终答案", "最终回答", "最终回复", "最终答复"})
 """Names of an action that is the final answer, their letters alone."""
 
-FINISH = frozenset({"finish", "finalresponse"})
+FINISH = frozenset({"finish", "finalresponse", "answer", "respond", "reply"})
 """Names of such an action when something is given to it."""
 
 _WRAPPING = "\"'`*\u201c\u201d\u2018\u2019<>"

@@ -14,6 +14,7 @@ from enfilade_cot.spacing import (
     BLANK_LINES,
     BREAKS,
     GAP,
+    GAPS,
     INDENT_LIMIT,
     SPACE,
     gap_end,
@@ -59,6 +60,10 @@ _NAME_LINE = re.compile(
 _BOLD = re.compile(r"\*{0,3}")
 _NAME_NEXT = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}`?([\w.-]{{1,64}})`?[\[(]")
 _NAME_MAYBE = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}`?([\w.-]{{0,64}})`?\Z")
+_CALL_BEFORE = re.compile(
+    rf"(?i:action){GAP}{{0,2}}\*{{0,3}}:[{GAPS}*`\"']{{0,6}}([\w.-]{{1,64}})[{GAPS}*`\"',.;]{{0,6}}(?i:action)(?:{GAP}|[_-])?(?i:inputs?)\Z"
+)
+"""An action and its input on one line, in the middle of it."""
 _OBJECT_MAYBE = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}`{{0,2}}\Z")
 _ACTION_LINE = re.compile(rf"(?i:action)\*{{0,3}}:\*{{0,3}}([^{BREAKS}{{\[(]{{1,100}})[{BREAKS}]{{1,4}}\Z")
 _NEAR = f"{SPACE}{{0,{INDENT_LIMIT}}}"
@@ -193,8 +198,7 @@ class Prose(Lines):
             self._close_thinking(tape, found.end())
             return None
         if found["answer"]:
-            tape.take(found.end())
-            return ToAnswer(until="</final_answer>")
+            return ToAnswer(until=f"</{tape.take(found.end())[1:].lower()}")
         if found["action"] and not (tape.tools and tape.notes.markup_left > 0):
             return self._plain(tape)
         raw = tape.take(found.end())
@@ -315,7 +319,7 @@ class Prose(Lines):
             not tape.eof and _OBJECT_MAYBE.match(tape.buf, end)
         ):
             return Hold.MORE
-        name = _NAME_NEXT.match(tape.buf, end)
+        name = _NAME_NEXT.match(tape.buf, end) or _CALL_BEFORE.search(tape.before())
         if _OBJECT_NEXT.match(tape.buf, end) or (name and name[1] in tape.tools):
             tape.notes.suspect = tape.before()[-CLUE:] + tape.buf[tape.pos : end + 1]
         self.say(tape, end)

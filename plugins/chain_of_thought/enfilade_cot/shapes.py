@@ -27,6 +27,9 @@ INPUT_KEYS = (
     "actionarguments",
     "actionparameters",
     "functionarguments",
+    "functionargs",
+    "functionparameters",
+    "actionargs",
 )
 """Keys of its input."""
 

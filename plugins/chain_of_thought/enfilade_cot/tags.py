@@ -14,7 +14,7 @@ THINK = f"</?think(?:ing)?{_END}"
 """The start or the end of a think block."""
 
 HEAD = re.compile(
-    f"(?P<open><think(?:ing)?{_END})|(?P<close>{CLOSE})|(?P<call>{_CALL})|(?P<answer><final_answer>)"
+    f"(?P<open><think(?:ing)?{_END})|(?P<close>{CLOSE})|(?P<call>{_CALL})|(?P<answer><(?:final_)?answer>)"
     "|(?P<action><(?:action|tool)>)",
     re.IGNORECASE,
 )
@@ -26,7 +26,7 @@ CALL_END = re.compile(f"</(?:tool|function)_calls?{_END}", re.IGNORECASE)
 _CLOSING = ("</think", "</thinking")
 _THINKING = ("<think", "<thinking", *_CLOSING)
 _SPACED = (*_THINKING, *(f"<{word}_call{plural}" for word in ("tool", "function") for plural in ("", "s")))
-_TIGHT = ("<final_answer", "<action", "<tool")
+_TIGHT = ("<final_answer", "<answer", "<action", "<tool")
 _LONGEST = 24
 _BEGUN = re.compile(rf"</?[a-z_]*(?P<gap>{GAP}{{0,8}})\Z", re.IGNORECASE)
 _ALIKE = str.maketrans("\u0131\u0130\u017f\u212a", "iisk")
