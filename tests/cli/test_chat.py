@@ -97,7 +97,7 @@ async def test_sigterm_ends_the_conversation_in_the_middle_of_an_answer(enfilade
 async def test_a_conversation_in_a_terminal(enfilade: Enfilade) -> None:
     async with ModelServer([text_turn("Hello Ada."), text_turn("Ada.")]) as server:
         command = enfilade.command(["chat", *at(server.base_url)])
-        async with terminal(command, enfilade.secrecy.variables(), enfilade.folder) as screen:
+        async with terminal(command, enfilade.variables(), enfilade.folder) as screen:
             place = await screen.until("function-calling with scripted; /help lists the commands, /exit ends.")
             place = await screen.until("> ", place)
             screen.press("I am Ada.\n")
@@ -114,7 +114,7 @@ async def test_a_conversation_in_a_terminal(enfilade: Enfilade) -> None:
 async def test_ctrl_c_stops_an_answer_and_the_conversation_goes_on_without_it(enfilade: Enfilade) -> None:
     async with ModelServer([text_turn("Half", end="hang", done=False), text_turn("Whole.")]) as server:
         command = enfilade.command(["chat", *at(server.base_url)])
-        async with terminal(command, enfilade.secrecy.variables(), enfilade.folder) as screen:
+        async with terminal(command, enfilade.variables(), enfilade.folder) as screen:
             place = await screen.until("> ")
             screen.press("first\n")
             place = await screen.until("Half", place)
@@ -132,7 +132,7 @@ async def test_ctrl_c_stops_an_answer_and_the_conversation_goes_on_without_it(en
 async def test_ctrl_c_twice_ends_the_conversation(enfilade: Enfilade) -> None:
     async with ModelServer([text_turn("Half", end="hang", done=False)]) as server:
         command = enfilade.command(["chat", *at(server.base_url)])
-        async with terminal(command, enfilade.secrecy.variables(), enfilade.folder) as screen:
+        async with terminal(command, enfilade.variables(), enfilade.folder) as screen:
             place = await screen.until("> ")
             screen.press("first\n")
             place = await screen.until("Half", place)
@@ -147,7 +147,7 @@ async def test_ctrl_c_twice_ends_the_conversation(enfilade: Enfilade) -> None:
 
 async def test_ctrl_c_at_the_prompt_warns_once_and_then_ends(enfilade: Enfilade) -> None:
     command = enfilade.command(["chat"])
-    async with terminal(command, enfilade.secrecy.variables(), enfilade.folder) as screen:
+    async with terminal(command, enfilade.variables(), enfilade.folder) as screen:
         place = await screen.until("> ")
         screen.press("half a line")
         place = await screen.until("half a line", place)

@@ -137,7 +137,7 @@ async def test_a_reader_that_goes_away_ends_the_run_quietly(enfilade: Enfilade) 
             *enfilade.command(["run", "q", "--json", *at(server.base_url)]),
             stdout=write,
             stderr=asyncio.subprocess.PIPE,
-            env=enfilade.secrecy.variables(),
+            env=enfilade.variables(),
             cwd=enfilade.folder,
         )
         os.close(write)

@@ -129,7 +129,7 @@ async def test_an_empty_query_is_a_fault_of_the_command_line(enfilade: Enfilade)
 
 async def test_a_bar_shows_how_far_it_is_on_a_terminal(enfilade: Enfilade) -> None:
     words = [str(word) for word in enfilade.command(("knowledge", "add", "docs", "docs"))]
-    async with terminal(words, enfilade.secrecy.variables(), enfilade.folder) as screen:
+    async with terminal(words, enfilade.variables(), enfilade.folder) as screen:
         assert await screen.exit_code() == 0
         assert "[------------------------] 0/4 docs/guide.md" in screen.raw
         assert "[############------------] 2/4 docs/rules.pdf" in screen.raw
