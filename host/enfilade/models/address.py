@@ -1,6 +1,5 @@
 """Where a model is, and with which key and headers it is asked."""
 
-import ipaddress
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -81,13 +80,3 @@ def _misconfigured(model: ModelSettings, base_url: str | None, text: str) -> Mod
 @lru_cache
 def _is_openai(base_url: str | None) -> bool:
     return base_url is None or urlsplit(base_url).hostname == _OPENAI_HOST
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host name means this machine."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -6,7 +6,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
-from enfilade.models.address import Address, is_loopback
+from enfilade.loopback import is_loopback
+from enfilade.models.address import Address
 from enfilade.models.carrier import Carrier, Letter, Parts, letter_of
 
 if TYPE_CHECKING:

@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
 
+from enfilade_sdk.parameters.json_value import is_unicode
+
 MARK = "\x01json:"
 """Before a text that is kept as a JSON string."""
 
@@ -17,7 +19,7 @@ DEEPEST = 200
 
 def stored_text(text: str) -> str:
     """The text as it is kept."""
-    plain = "\0" not in text and not text.startswith(MARK) and _is_unicode(text)
+    plain = "\0" not in text and not text.startswith(MARK) and is_unicode(text)
     return text if plain else MARK + json.dumps(text)
 
 
@@ -49,13 +51,3 @@ def _stubborn(value: Any) -> str:
 def _is_deeper(value: Any, levels: int) -> bool:
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
     return levels == 0 or any(_is_deeper(part, levels - 1) for part in parts)
-
-
-def _is_unicode(text: str) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from enfilade.errors import ConfigError
+from enfilade.loopback import is_loopback
 from enfilade.secrecy.address import shown_address
 from enfilade.telemetry.settings import TelemetrySettings
 
@@ -125,12 +126,8 @@ def _session(url: str, delivery: Delivery) -> "requests.Session":
 
     shown = _without_credentials(url)
     session = Watched()
-    session.trust_env = not _is_loopback(urlsplit(url).hostname or "")
+    session.trust_env = not is_loopback(urlsplit(url).hostname or "")
     return session
-
-
-def _is_loopback(host: str) -> bool:
-    return host in ("localhost", "::1") or host.endswith(".localhost") or host.startswith("127.")
 
 
 def _without_credentials(url: str) -> str:

@@ -1,11 +1,12 @@
 """HTTP clients for tools that are behind an address."""
 
 import asyncio
-import ipaddress
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+from enfilade.loopback import is_loopback
 
 if TYPE_CHECKING:
     import httpx2
@@ -47,11 +48,27 @@ def _routes(url: str) -> dict[str, Any]:
     return {"mounts": {f"all://{parts.hostname}": None}}
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a host name means this machine."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+async def body_of(response: "httpx2.Response", limit: int, too_large: Callable[[], Exception]) -> bytes:
+    """The whole body of an answer.
+
+    Args:
+        response: The answer, of which nothing has been read.
+        limit: The most bytes there may be.
+        too_large: Makes the error for a body that is over the limit.
+    """
+    body = bytearray()
+    async for part in response.aiter_bytes():
+        body += part
+        if len(body) > limit:
+            raise too_large()
+    return bytes(body)
+
+
+async def beginning_of(response: "httpx2.Response", limit: int) -> bytes:
+    """The first bytes of an answer's body."""
+    body = bytearray()
+    async for part in response.aiter_bytes():
+        body += part
+        if len(body) > limit:
+            break
+    return bytes(body[:limit])

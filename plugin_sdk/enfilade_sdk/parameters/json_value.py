@@ -22,7 +22,7 @@ def not_json(value: object, depth: int = DEPTH) -> str | None:
     if isinstance(value, int):
         return None if value.bit_length() <= _WIDEST else "an integer of more digits than JSON readers take"
     if isinstance(value, str):
-        return None if _is_unicode(value) else "a text with half a surrogate pair, which UTF-8 cannot carry"
+        return None if is_unicode(value) else "a text with half a surrogate pair, which UTF-8 cannot carry"
     if isinstance(value, float):
         return None if math.isfinite(value) else f"the number {value!r}, which JSON cannot carry"
     if isinstance(value, list | dict) and depth == 0:
@@ -43,7 +43,8 @@ def _not_json_object(value: dict[Any, Any], depth: int) -> str | None:
     return None
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
+    """Whether UTF-8 can carry a text: it holds no half of a surrogate pair."""
     if text.isascii():
         return True
     try:

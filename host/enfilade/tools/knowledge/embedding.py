@@ -10,7 +10,7 @@ from enfilade.secrecy.address import shown_address
 from enfilade.tools.fault import masked
 from enfilade.tools.knowledge.failure import KnowledgeError, Reason
 from enfilade.tools.knowledge.settings import EmbeddingSettings
-from enfilade.tools.web_client import web_client
+from enfilade.tools.web_client import body_of, web_client
 
 if TYPE_CHECKING:
     import httpx2
@@ -90,12 +90,8 @@ class Embedder:
             return response.status_code, data.decode("utf-8", "replace")
 
     async def _content(self, response: "httpx2.Response") -> bytes:
-        data = bytearray()
-        async for piece in response.aiter_bytes():
-            data += piece
-            if len(data) > _MOST_BYTES:
-                raise self._failed(f"its answer has more than {_MOST_BYTES:,} bytes; make batch smaller")
-        return bytes(data)
+        too_large = f"its answer has more than {_MOST_BYTES:,} bytes; make batch smaller"
+        return await body_of(response, _MOST_BYTES, lambda: self._failed(too_large))
 
     def _read(self, answer: Any, count: int) -> list[bytes]:
         """The vectors of an answer, in the order of the texts."""

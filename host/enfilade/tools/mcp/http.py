@@ -19,7 +19,7 @@ from enfilade.tools.mcp.lines import LINE_LIMIT, Allowance
 from enfilade.tools.mcp.message import Answer, JsonObject, notification, read_message
 from enfilade.tools.mcp.parameter_headers import ParameterHeaders, header_value
 from enfilade.tools.mcp.transport import Inbox
-from enfilade.tools.web_client import web_client
+from enfilade.tools.web_client import beginning_of, body_of, web_client
 
 if TYPE_CHECKING:
     import httpx2
@@ -159,7 +159,7 @@ class HttpTransport:
             async with aclosing(EventStream(self._reopened).data(response)) as events:
                 await self._take(events, number)
         elif kind == "application/json":
-            self._deliver(_json(await self._bytes(response, LINE_LIMIT)))
+            self._deliver(_json(await body_of(response, LINE_LIMIT, self._too_large)))
         elif response.status_code == _OK:
             raise self._fault(f"answered with {kind or 'no content type'} where JSON or events were expected")
 
@@ -198,7 +198,7 @@ class HttpTransport:
         status, target = response.status_code, response.headers.get("location")
         if status < _ERROR:
             raise self._fault(f"is elsewhere (HTTP {status}): put {target or 'its new address'} into its url")
-        body = await self._bytes(response, _ERROR_BYTES, cut=True)
+        body = await beginning_of(response, _ERROR_BYTES)
         text = body.decode("utf-8", "replace").strip()
         if self._session and (status == _NOT_FOUND or (status == _BAD_REQUEST and "session" in text.lower())):
             raise SessionGoneError(f"the MCP server {self._server!r} knows this session no more")
@@ -209,20 +209,8 @@ class HttpTransport:
         hint = _HINTS.get(status, "")
         raise self._fault(f"answered HTTP {status} {response.reason_phrase}{hint}{self._excerpt(text)}")
 
-    async def _bytes(self, response: "httpx2.Response", limit: int, *, cut: bool = False) -> bytes:
-        """The body, or with `cut` its beginning.
-
-        Raises:
-            McpError: It is over the limit.
-        """
-        body = bytearray()
-        async for part in response.aiter_bytes():
-            body += part
-            if len(body) > limit:
-                if cut:
-                    break
-                raise self._fault(f"sent a reply of more than {limit:,} bytes")
-        return bytes(body[:limit])
+    def _too_large(self) -> McpError:
+        return self._fault(f"sent a reply of more than {LINE_LIMIT:,} bytes")
 
     def _named(self, message: JsonObject) -> dict[str, str]:
         """The headers of a message."""

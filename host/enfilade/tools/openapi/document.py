@@ -13,7 +13,7 @@ from enfilade.secrecy.address import shown_address
 from enfilade.tools.openapi.failure import DocumentError
 from enfilade.tools.openapi.settings import is_http
 from enfilade.tools.openapi.yaml_text import read_yaml
-from enfilade.tools.web_client import web_client
+from enfilade.tools.web_client import body_of, web_client
 
 if TYPE_CHECKING:
     import httpx2
@@ -98,12 +98,8 @@ async def _body(response: "httpx2.Response", where: str) -> bytes:
         raise DocumentError(
             f"the OpenAPI document {shown} cannot be fetched: HTTP {response.status_code} {response.reason_phrase}"
         )
-    body = bytearray()
-    async for part in response.aiter_bytes():
-        body += part
-        if len(body) > MAX_BYTES:
-            raise DocumentError(f"the OpenAPI document {where} has more than {MAX_BYTES:,} bytes")
-    return bytes(body)
+    too_large = f"the OpenAPI document {where} has more than {MAX_BYTES:,} bytes"
+    return await body_of(response, MAX_BYTES, lambda: DocumentError(too_large))
 
 
 def _root(data: bytes, shown: str) -> dict[str, Any]:

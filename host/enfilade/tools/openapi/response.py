@@ -9,6 +9,7 @@ import orjson
 
 from enfilade.tools.openapi.failure import HttpFailure
 from enfilade.tools.output import mime_type_of
+from enfilade.tools.web_client import beginning_of, body_of
 from enfilade_sdk.errors import LimitExceededError
 from enfilade_sdk.messages import ToolInvokeMessage, blob_message, json_message, text_message, url_message
 
@@ -35,10 +36,10 @@ async def messages_of_response(response: "httpx2.Response") -> Iterator[ToolInvo
         LimitExceededError: It is too large.
     """
     if response.status_code >= _ERROR:
-        raise HttpFailure(_error_text(response, await _bytes(response, _ERROR_BYTES, cut=True)))
+        raise HttpFailure(_error_text(response, await beginning_of(response, _ERROR_BYTES)))
     if response.status_code >= _REDIRECT:
         return _elsewhere(response)
-    body = await _bytes(response, MAX_BYTES)
+    body = await body_of(response, MAX_BYTES, _too_large)
     if not body:
         return iter([text_message(f"HTTP {response.status_code}: done; there is no more to it")])
     return _of_body(response, body)
@@ -87,15 +88,8 @@ def _error_text(response: "httpx2.Response", body: bytes) -> str:
     return f"{text}: {excerpt[:_MOST_EXCERPT]}{more}"
 
 
-async def _bytes(response: "httpx2.Response", limit: int, *, cut: bool = False) -> bytes:
-    body = bytearray()
-    async for part in response.aiter_bytes():
-        body += part
-        if len(body) > limit:
-            if cut:
-                break
-            raise LimitExceededError(f"the answer has more than {limit:,} bytes; ask for less, or for a part of it")
-    return bytes(body[:limit])
+def _too_large() -> LimitExceededError:
+    return LimitExceededError(f"the answer has more than {MAX_BYTES:,} bytes; ask for less, or for a part of it")
 
 
 def _kind(response: "httpx2.Response") -> str:
