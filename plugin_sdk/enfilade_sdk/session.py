@@ -1,17 +1,16 @@
 """What a strategy may do during its run."""
 
 import asyncio
-import contextlib
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from typing import Any
 
 from enfilade_sdk.call import Call
-from enfilade_sdk.errors import InternalError, LimitExceededError, RunCancelled, ToolFailedError, ToolNotFoundError
+from enfilade_sdk.errors import LimitExceededError, ToolFailedError, ToolNotFoundError
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import File, Invocation, ModelInfo
 from enfilade_sdk.messages import LogStatus, ToolInvokeMessage, log_message
+from enfilade_sdk.open_calls import OpenCalls
 from enfilade_sdk.prompts import (
     ModelChunk,
     ModelRequest,
@@ -40,15 +39,12 @@ class Session:
 
     def __init__(self, invocation: Invocation, hatch: Hatch, loop: asyncio.AbstractEventLoop) -> None:
         self.invocation = invocation
-        self.model = SessionModel(self, hatch)
-        self.tools = SessionTools(self, hatch)
-        self.storage = SessionStorage(self, hatch)
-        self._loop = loop
-        self._calls: set[Call[Any, Any]] = set()
-        self._waits: set[Future[Any]] = set()
+        self._open = OpenCalls(loop)
+        self.model = SessionModel(invocation, hatch, self._open)
+        self.tools = SessionTools(invocation, hatch, self._open)
+        self.storage = SessionStorage(hatch, self._open)
         self._logs: list[ToolInvokeMessage] = []
         self._lock = threading.Lock()
-        self._cancelled = threading.Event()
 
     @property
     def history(self) -> tuple[PromptMessage, ...]:
@@ -71,7 +67,7 @@ class Session:
     @property
     def cancelled(self) -> bool:
         """Whether the run was cancelled; a strategy that computes for long looks at it now and then."""
-        return self._cancelled.is_set()
+        return self._open.cancelled
 
     def log(
         self,
@@ -102,94 +98,35 @@ class Session:
             logs, self._logs = self._logs, []
         return logs
 
+    def check_cancelled(self) -> None:
+        """Leaves a strategy that computes for long, when its run was cancelled.
+
+        Raises:
+            RunCancelled: The run was cancelled.
+        """
+        self._open.check_cancelled()
+
     def cancel(self) -> None:
         """Ends every open call and refuses new ones (for whoever drives the strategy)."""
-        self._cancelled.set()
-        with self._lock:
-            calls, waits = list(self._calls), list(self._waits)
-        for call in calls:
-            call.cancel()
-        for wait in waits:
-            wait.cancel()
+        self._open.cancel()
 
     async def close(self) -> None:
         """Gives up the calls that are still open and waits until they have let go (for whoever drives the strategy)."""
-        self.cancel()
-        with self._lock:
-            calls = list(self._calls)
-        for call in calls:
-            await call.aclose()
-
-    def track(self, source: Any, end: type[Any]) -> Call[Any, Any]:
-        """Opens a call over a source of the hatch.
-
-        Raises:
-            RunCancelled: The run was cancelled.
-        """
-        self.check_cancelled()
-        call: Call[Any, Any] = Call(source, end, self._loop, self._forget)
-        with self._lock:
-            self._calls.add(call)
-        if self.cancelled:  # it came in between
-            call.cancel()
-        return call
-
-    def wait_for(self, answer: Coroutine[Any, Any, Any]) -> Any:
-        """Waits in the strategy's thread for an answer from the loop.
-
-        Raises:
-            InternalError: This is the loop's own thread.
-            RunCancelled: The run was cancelled, before or meanwhile.
-        """
-        try:
-            self._check_thread()
-            self.check_cancelled()
-            future = asyncio.run_coroutine_threadsafe(answer, self._loop)
-        except BaseException:
-            answer.close()
-            raise
-        with self._lock:
-            self._waits.add(future)
-        try:
-            if self.cancelled:  # it came in between
-                future.cancel()
-            return future.result()
-        except CancelledError:
-            raise RunCancelled("the run was cancelled while the strategy waited") from None
-        finally:
-            with self._lock:
-                self._waits.discard(future)
-
-    def check_cancelled(self) -> None:
-        """Refuses what a cancelled run asks for.
-
-        Raises:
-            RunCancelled: The run was cancelled.
-        """
-        if self.cancelled:
-            raise RunCancelled("the run was cancelled; no further calls are answered")
-
-    def _check_thread(self) -> None:
-        with contextlib.suppress(RuntimeError):
-            if asyncio.get_running_loop() is self._loop:
-                raise InternalError("a blocking form was used in an async strategy; write 'await' instead of 'wait()'")
-
-    def _forget(self, call: Call[Any, Any]) -> None:
-        with self._lock:
-            self._calls.discard(call)
+        await self._open.close()
 
 
 class SessionModel:
     """The run's model."""
 
-    def __init__(self, session: Session, hatch: Hatch) -> None:
-        self._session = session
+    def __init__(self, invocation: Invocation, hatch: Hatch, calls: OpenCalls) -> None:
+        self._invocation = invocation
         self._hatch = hatch
+        self._calls = calls
 
     @property
     def info(self) -> ModelInfo:
         """Its name and what it can do."""
-        return self._session.invocation.model
+        return self._invocation.model
 
     def invoke(
         self,
@@ -232,19 +169,20 @@ class SessionModel:
             model=model,
             completion=completion,
         )
-        return self._session.track(self._hatch.model(request), ModelResult)
+        return self._calls.track(self._hatch.model(request), ModelResult)
 
 
 class SessionTools:
     """The run's tools."""
 
-    def __init__(self, session: Session, hatch: Hatch) -> None:
-        self._session = session
+    def __init__(self, invocation: Invocation, hatch: Hatch, calls: OpenCalls) -> None:
+        self._invocation = invocation
         self._hatch = hatch
+        self._calls = calls
 
     def list(self) -> tuple[PromptTool, ...]:
         """The tools this run was given, as the model sees them."""
-        return self._session.invocation.tools
+        return self._invocation.tools
 
     def invoke(self, name: str, arguments: str | Mapping[str, Any], *, call_id: str | None = None) -> ToolCalling:
         """Calls a tool.
@@ -262,7 +200,7 @@ class SessionTools:
             RunCancelled: The run was cancelled.
         """
         request = ToolRequest(name=name, arguments=arguments, call_id=call_id or "")
-        return self._session.track(_with_refusals_as_results(self._hatch.tool(request)), ToolResult)
+        return self._calls.track(_with_refusals_as_results(self._hatch.tool(request)), ToolResult)
 
 
 async def _with_refusals_as_results(
@@ -281,13 +219,13 @@ async def _with_refusals_as_results(
 class Pending:
     """An answer under way: `await pending` in an async strategy, `pending.wait()` in a generator strategy."""
 
-    def __init__(self, session: Session, hatch: Hatch, request: StorageRequest) -> None:
-        self._session = session
+    def __init__(self, hatch: Hatch, calls: OpenCalls, request: StorageRequest) -> None:
         self._hatch = hatch
+        self._calls = calls
         self._request = request
 
     def __await__(self) -> Generator[Any, None, Any]:
-        self._session.check_cancelled()
+        self._calls.check_cancelled()
         return self._hatch.storage(self._request).__await__()
 
     def wait(self) -> Any:
@@ -297,24 +235,24 @@ class Pending:
             EnfiladeError: The host refused.
             RunCancelled: The run was cancelled meanwhile.
         """
-        return self._session.wait_for(self._hatch.storage(self._request))
+        return self._calls.wait_for(self._hatch.storage(self._request))
 
 
 class SessionStorage:
     """Small values that last between runs, kept apart by plugin and conversation."""
 
-    def __init__(self, session: Session, hatch: Hatch) -> None:
-        self._session = session
+    def __init__(self, hatch: Hatch, calls: OpenCalls) -> None:
         self._hatch = hatch
+        self._calls = calls
 
     def get(self, key: str) -> Pending:
         """The JSON value under a key, None where there is none."""
-        return Pending(self._session, self._hatch, StorageRequest("get", key))
+        return Pending(self._hatch, self._calls, StorageRequest("get", key))
 
     def set(self, key: str, value: Any) -> Pending:
         """Keeps a JSON value under a key."""
-        return Pending(self._session, self._hatch, StorageRequest("set", key, value))
+        return Pending(self._hatch, self._calls, StorageRequest("set", key, value))
 
     def delete(self, key: str) -> Pending:
         """Forgets a key."""
-        return Pending(self._session, self._hatch, StorageRequest("delete", key))
+        return Pending(self._hatch, self._calls, StorageRequest("delete", key))

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
+from enfilade.layers.attributes import known, model_of, request_of, type_of
 from enfilade.layers.context import RunContext
 from enfilade.layers.layer import (
     Layer,
@@ -31,9 +31,6 @@ from enfilade_sdk.prompts import ModelRequest, ModelResult, ToolRequest, ToolRes
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
-
-_PORTS = {"http": 80, "https": 443}
-_OPENAI = "https://api.openai.com/v1"
 
 
 @dataclass(slots=True)
@@ -107,7 +104,7 @@ class Telemetry(Layer):
         run, usage = context.state(_Run), outcome.usage
         error = outcome.error
         attributes: dict[str, Any] = {names.ROUNDS: sum(1 for entry in outcome.rounds if entry.model)}
-        attributes |= _known({names.INPUT_TOKENS: usage.prompt_tokens, names.OUTPUT_TOKENS: usage.completion_tokens})
+        attributes |= known({names.INPUT_TOKENS: usage.prompt_tokens, names.OUTPUT_TOKENS: usage.completion_tokens})
         if self._content:
             attributes[names.OUTPUT] = content.texts("assistant", outcome.answer, run.masked)
         code, text = (None, "") if error is None else (error.code.value, error.message)
@@ -115,13 +112,12 @@ class Telemetry(Layer):
 
     async def failed_to_begin(self, start: RunStart, error: EnfiladeError) -> None:
         """A span, without length, of a run that failed before its strategy began: its plugin does not start, ..."""
-        known = {names.REQUEST_MODEL: start.model or None, names.CONVERSATION: start.conversation_id}
         attributes = {
             names.OPERATION: names.INVOKE_AGENT,
             names.AGENT: start.strategy,
             names.RUN: start.run_id,
             names.STATUS: Status.FAILED.value,
-            **_known(known),
+            **known({names.REQUEST_MODEL: start.model or None, names.CONVERSATION: start.conversation_id}),
         }
         name = f"{names.INVOKE_AGENT} {start.strategy}"
         begun = self._tracing.root(name, attributes, caller=start.trace, of=Place(start.run_id))
@@ -149,7 +145,7 @@ class Telemetry(Layer):
         attributes = {
             names.OPERATION: names.EXECUTE_TOOL,
             names.TOOL: request.name,
-            **_known({names.TOOL_CALL: request.call_id or None, names.CONVERSATION: context.conversation}),
+            **known({names.TOOL_CALL: request.call_id or None, names.CONVERSATION: context.conversation}),
         }
         if self._content:
             attributes[names.TOOL_ARGUMENTS] = content.value(request.arguments, run.masked)
@@ -166,11 +162,7 @@ class Telemetry(Layer):
             return run.begun
         run.masked = Masking(secrets_of(context.invocation.params, context.parameters)).text
         run.labels = {names.AGENT: context.strategy, names.PLUGIN: context.plugin}
-        run.of_model = {
-            names.PROVIDER: context.settings.provider,
-            names.REQUEST_MODEL: context.model.name,
-            **_server_of(context),
-        }
+        run.of_model = model_of(context)
         attributes: dict[str, Any] = {
             names.OPERATION: names.INVOKE_AGENT,
             names.AGENT: context.strategy,
@@ -178,7 +170,7 @@ class Telemetry(Layer):
             names.REQUEST_MODEL: context.model.name,
             names.RUN: context.run_id,
             names.PLUGIN: context.plugin,
-            **_known({names.CONVERSATION: context.conversation}),
+            **known({names.CONVERSATION: context.conversation}),
         }
         if self._content:
             attributes[names.INPUT] = content.texts("user", context.question.text, run.masked)
@@ -210,16 +202,9 @@ class Telemetry(Layer):
         run.begun.end({**attributes, names.STATUS: status.value}, error=error, text=shown)
 
     def _asked(self, context: RunContext, run: _Run, request: ModelRequest, operation: str) -> dict[str, Any]:
-        settings = {**context.settings.parameters, **request.parameters}
-        attributes: dict[str, Any] = {
-            names.OPERATION: operation,
-            **run.of_model,
-            names.REQUEST_STREAM: request.stream and context.settings.streaming,
-            **_known({names.CONVERSATION: context.conversation, names.REQUEST_STOP: request.stop or None}),
-            **_known({names.REQUEST_SETTINGS[name]: _plain(settings.get(name)) for name in names.REQUEST_SETTINGS}),
-        }
+        attributes = request_of(context, request, operation)
         if self._content:
-            attributes |= _known({names.SYSTEM: content.instructions(request.messages, run.masked) or None})
+            attributes |= known({names.SYSTEM: content.instructions(request.messages, run.masked) or None})
             attributes[names.INPUT] = content.conversation(request.messages, run.masked)
         return attributes
 
@@ -227,7 +212,7 @@ class Telemetry(Layer):
         usage = result.usage
         call.has_result = True
         call.tokens = {"input": usage.prompt_tokens, "output": usage.completion_tokens}
-        call.values |= _known(
+        call.values |= known(
             {
                 names.RESPONSE_MODEL: result.model or None,
                 names.FINISH_REASONS: [result.finish_reason],
@@ -242,7 +227,7 @@ class Telemetry(Layer):
 
     def _done(self, run: _Run, call: _Call, result: ToolResult) -> None:
         call.has_result = True
-        call.values[names.TOOL_TYPE] = _type_of(str(result.details.get("provider", "")))
+        call.values[names.TOOL_TYPE] = type_of(str(result.details.get("provider", "")))
         if result.is_error:
             call.error = str(result.details.get("code", ErrorCode.TOOL_FAILED.value))
             call.text = result.text
@@ -275,32 +260,8 @@ class Telemetry(Layer):
 
     def _count_model(self, call: _Call, run: _Run, seconds: float) -> None:
         values = {names.OPERATION: call.asked[names.OPERATION], **run.of_model}
-        answered_by = _known({names.RESPONSE_MODEL: call.values.get(names.RESPONSE_MODEL)})
+        answered_by = known({names.RESPONSE_MODEL: call.values.get(names.RESPONSE_MODEL)})
         self._instruments.model_called({**values, **answered_by}, seconds, call.tokens, call.error)
 
     def _count_tool(self, call: _Call, _run: _Run, seconds: float) -> None:
         self._instruments.tool_called({names.TOOL: call.asked[names.TOOL]}, seconds, call.error)
-
-
-def _known(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _type_of(provider: str) -> str:
-    """What kind of tool it is, in the words of the conventions."""
-    source = provider.partition(":")[0]
-    return {"mcp": "extension", "openapi": "extension", "knowledge": "datastore"}.get(source, "function")
-
-
-def _plain(value: object) -> int | float | str | None:
-    return value if isinstance(value, int | float | str) else None
-
-
-def _server_of(context: RunContext) -> dict[str, str | int]:
-    """Where the model is; nothing for one that is in this process."""
-    settings = context.settings
-    url = settings.base_url or (_OPENAI if settings.provider == "openai" else "")
-    parts = urlsplit(url)
-    if not parts.hostname:
-        return {}
-    return {names.SERVER: parts.hostname, names.PORT: parts.port or _PORTS.get(parts.scheme, 443)}
