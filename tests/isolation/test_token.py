@@ -6,7 +6,8 @@ from typing import Any
 import grpc
 import pytest
 
-from enfilade.isolation.process import AT_ONCE, LaunchSpec, launch, new_token, sdk_command
+from enfilade.isolation.launch_spec import LaunchSpec, sdk_command
+from enfilade.isolation.process import AT_ONCE, launch, new_token
 from enfilade.isolation.watch import Watch
 from enfilade_sdk.serving.address import unix_address
 from enfilade_sdk.serving.server import TOKEN_KEY

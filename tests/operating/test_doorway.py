@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from enfilade.candidate import Candidate, Offer
+from enfilade.isolation.launch_spec import LaunchSpec, sdk_command
 from enfilade.isolation.launcher import Launcher
-from enfilade.isolation.process import LaunchSpec, StopTimes, sdk_command
+from enfilade.isolation.process import StopTimes
 from enfilade.isolation.supervision.guest import StartedGuest
 from enfilade.isolation.watch import Watch
 from enfilade_sdk.errors import GuestDiedError, NotAdmittedError

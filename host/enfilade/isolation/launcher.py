@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from enfilade.candidate import Candidate
 from enfilade.isolation.environment import ALLOWED, GUEST_PATH
-from enfilade.isolation.process import LaunchSpec, StopTimes, sdk_command
+from enfilade.isolation.launch_spec import LaunchSpec, sdk_command
+from enfilade.isolation.process import StopTimes
 from enfilade.isolation.remote import RemoteGuest
 from enfilade.isolation.sandbox.places import command_places, interpreter_places, package_places, variable_places
 from enfilade.isolation.supervision.backoff import CrashPolicy

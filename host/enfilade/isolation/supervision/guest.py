@@ -9,7 +9,8 @@ from typing import Protocol, cast
 
 from enfilade.errors import HostError, LaunchError
 from enfilade.isolation.journal import Journal, Sink
-from enfilade.isolation.process import LaunchSpec, StopTimes
+from enfilade.isolation.launch_spec import LaunchSpec
+from enfilade.isolation.process import StopTimes
 from enfilade.isolation.sandbox.plan import Confined
 from enfilade.isolation.supervision.backoff import Backoff, CrashPolicy
 from enfilade.isolation.supervision.pool import Pool, Waiting, again

@@ -6,7 +6,8 @@ from time import monotonic
 from typing import Protocol
 
 from enfilade.isolation.connection import Connection
-from enfilade.isolation.process import AT_ONCE, GuestProcess, LaunchSpec, StopTimes, launch
+from enfilade.isolation.launch_spec import LaunchSpec
+from enfilade.isolation.process import AT_ONCE, GuestProcess, StopTimes, launch
 from enfilade.isolation.sandbox.plan import Confined
 from enfilade.isolation.supervision.states import ProcessStatus, State
 from enfilade.isolation.transport.reach import transport_to
