@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from enfilade.loopback import is_loopback
 from enfilade.models import reply_stream
-from enfilade.models.address import is_loopback
 from enfilade.models.gateway import ModelGateway
 from enfilade.models.settings import ModelSettings
 from enfilade_sdk.errors import ModelFailedError
