@@ -3,11 +3,11 @@
 import re
 
 from enfilade_cot.actions import CUT, TOO_LONG
-from enfilade_cot.events import Action, Event, Json
+from enfilade_cot.events import Action, Json
 from enfilade_cot.fences import closing, opening
+from enfilade_cot.held_lines import HeldLines
 from enfilade_cot.labels import Hold, Kind, Label
-from enfilade_cot.lines import Lines, line_pattern
-from enfilade_cot.quiet import quiet_held
+from enfilade_cot.lines import line_pattern
 from enfilade_cot.reader import read_whole
 from enfilade_cot.spacing import BREAKS, GAP, SPACE, trim, trim_end
 from enfilade_cot.tape import Tape
@@ -22,17 +22,14 @@ _TRIPLES = ('"' * 3, "'" * 3)
 _PAIRS = {"`": "`", "'": "'", "\u201c": "\u201d"}
 
 
-class InputText(Lines):
+class InputText(HeldLines):
     """Holds the text up to the next label outside code blocks, or up to the end of the block it stands in."""
 
     def __init__(self, tape: Tape, turn: ToInputText) -> None:
-        super().__init__(line_pattern(rf"`{{3}}|~{{3}}|{tape.grammar.head}"), quiet_held(BREAKS, self._take))
-        self._most = tape.max_object
+        super().__init__(line_pattern(rf"`{{3}}|~{{3}}|{tape.grammar.head}"), tape.max_object, turn.begun)
         self._draft = turn.draft
         self._outer = turn.fence
         self._inner: Fence | None = None
-        self._pieces = [turn.begun] if turn.begun else []
-        self._size = len(turn.begun)
         self._label_inside: int | None = None  # pieces before the first label in a code block that is still open
         tape.line_start = turn.fence is not None
 
@@ -71,18 +68,6 @@ class InputText(Lines):
             self._label_inside = len(self._pieces)
         tape.line_start = False
         return None
-
-    def say(self, tape: Tape, end: int) -> None:
-        """Held."""
-        self._size += end - tape.pos
-        self._pieces.append(tape.take(end))
-
-    def _take(self, text: str) -> list[Event] | None:
-        if self._size + len(text) > self._most:
-            return None
-        self._size += len(text)
-        self._pieces.append(text)
-        return []
 
     def ended(self, tape: Tape) -> Turn | None:
         """The reply ends: so does the input, at the label in a block that was never closed if there is one."""

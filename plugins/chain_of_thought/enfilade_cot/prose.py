@@ -5,6 +5,7 @@ import re
 from enfilade_cot.events import Mark, Thought
 from enfilade_cot.fences import opening
 from enfilade_cot.grammar import COLONS
+from enfilade_cot.inline import inline
 from enfilade_cot.labels import Hold, Kind, Label
 from enfilade_cot.lines import Lines, line_pattern
 from enfilade_cot.marked import ELSEWHERE, FENCED, TOOL_CODE, list_at, opener_at, unfinished_opener
@@ -14,7 +15,6 @@ from enfilade_cot.spacing import (
     BLANK_LINES,
     BREAKS,
     GAP,
-    GAPS,
     INDENT_LIMIT,
     SPACE,
     gap_end,
@@ -52,19 +52,10 @@ INVENTED = (
     "write an Action or a Final Answer"
 )
 
-_OBJECT_NEXT = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}(?:[{{\[]|`{{3}})")
 _MOST_BEFORE_NAME = 64
 _NAME_LINE = re.compile(
     rf"{GAP}{{0,8}}(?P<name>[\w.-]{{1,64}})(?:{GAP}{{0,8}}\Z|{GAP}{{0,8}}[{BREAKS}]{SPACE}{{0,8}}(?:(?P<brace>\{{)|\Z))"
 )
-_BOLD = re.compile(r"\*{0,3}")
-_NAME_NEXT = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}`?([\w.-]{{1,64}})`?[\[(]")
-_NAME_MAYBE = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}`?([\w.-]{{0,64}})`?\Z")
-_CALL_BEFORE = re.compile(
-    rf"(?i:action){GAP}{{0,2}}\*{{0,3}}:[{GAPS}*`\"']{{0,6}}([\w.-]{{1,64}})[{GAPS}*`\"',.;]{{0,6}}(?i:action)(?:{GAP}|[_-])?(?i:inputs?)\Z"
-)
-"""An action and its input on one line, in the middle of it."""
-_OBJECT_MAYBE = re.compile(rf"\*{{0,3}}{GAP}{{0,8}}`{{0,2}}\Z")
 _ACTION_LINE = re.compile(rf"(?i:action)\*{{0,3}}:\*{{0,3}}([^{BREAKS}{{\[(]{{1,100}})[{BREAKS}]{{1,4}}\Z")
 _NEAR = f"{SPACE}{{0,{INDENT_LIMIT}}}"
 _OBJECT = re.compile(rf"(?:\[{_NEAR})?\{{{_NEAR}(?:[\"'\u201c\u2018_]|[^\W\d])")
@@ -160,7 +151,7 @@ class Prose(Lines):
                 return ToPlainObject()
             self.say(tape, found.end())
             return None
-        return self._inline(tape, found.end())
+        return inline(tape, found.end())
 
     # ------------------------------------------------------------ the start of a line
 
@@ -296,38 +287,6 @@ class Prose(Lines):
             return ToInput(Draft(name, line.group() + tape.take(label.end)))
         tape.fail(ORPHAN, tape.buf[label.start : label.end])
         return ToDrop()
-
-    # ------------------------------------------------------------ within a line
-
-    def _inline(self, tape: Tape, end: int) -> Hold | None:
-        """A label that is none, for want of a line of its own: the reply may have meant it all the same."""
-        found = tape.grammar.inline(tape.before())
-        if found is None or found.quoted:
-            self.say(tape, end)
-            return None
-        if found.kind is Kind.ANSWER:
-            bold = _BOLD.match(tape.buf, end)
-            if bold and bold.end() == len(tape.buf) and not tape.eof:
-                return Hold.MORE
-            self.say(tape, bold.end() if bold else end)
-            if not tape.notes.marked:
-                tape.notes.marked = True
-                tape.out.append(Mark())
-            return None
-        maybe = None if tape.eof else _NAME_MAYBE.match(tape.buf, end)
-        if (maybe and any(tool.startswith(maybe[1]) for tool in tape.tools)) or (
-            not tape.eof and _OBJECT_MAYBE.match(tape.buf, end)
-        ):
-            return Hold.MORE
-        name = _NAME_NEXT.match(tape.buf, end) or _CALL_BEFORE.search(tape.before())
-        if _OBJECT_NEXT.match(tape.buf, end) or (name and name[1] in tape.tools):
-            tape.notes.suspect = tape.before()[-CLUE:] + tape.buf[tape.pos : end + 1]
-        self.say(tape, end)
-        return None
-
-
-CLUE = 40
-"""Characters around a misplaced label that an error quotes."""
 
 
 def lead(tape: Tape) -> Lead:

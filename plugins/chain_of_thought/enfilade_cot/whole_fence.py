@@ -1,24 +1,22 @@
 """A reply that the model wrapped in one code block."""
 
-from enfilade_cot.events import Event, Thought
+from enfilade_cot.events import Thought
 from enfilade_cot.fences import closing, opening
+from enfilade_cot.held_lines import HeldLines
 from enfilade_cot.labels import Hold, Kind
-from enfilade_cot.lines import Lines, line_pattern
-from enfilade_cot.quiet import Quiet, quiet_held
-from enfilade_cot.spacing import BREAKS, space_end
+from enfilade_cot.lines import line_pattern
+from enfilade_cot.quiet import Quiet
+from enfilade_cot.spacing import space_end
 from enfilade_cot.tape import NEAR, Tape
 from enfilade_cot.turns import Lead, ToDrop, ToFence, ToProse, ToWholeFence, Turn
 
 
-class WholeFence(Lines):
+class WholeFence(HeldLines):
     """Holds the block until it is known whether anything but its end follows: then it was an example."""
 
     def __init__(self, tape: Tape, turn: ToWholeFence) -> None:
-        super().__init__(line_pattern(r"`{3}|~{3}"), quiet_held(BREAKS, self._take))
-        self._most = tape.max_object
+        super().__init__(line_pattern(r"`{3}|~{3}"), tape.max_object)
         self._turn = turn
-        self._pieces: list[str] = []
-        self._size = 0
         self._depth = 0
         self._close = ""
         tape.line_start = True
@@ -47,21 +45,9 @@ class WholeFence(Lines):
         tape.line_start = False
         return None
 
-    def say(self, tape: Tape, end: int) -> None:
-        """Held."""
-        self._size += end - tape.pos
-        self._pieces.append(tape.take(end))
-
     def quiet(self, tape: Tape) -> Quiet | None:
         """None behind the block."""
         return None if self._close else super().quiet(tape)
-
-    def _take(self, text: str) -> list[Event] | None:
-        if self._size + len(text) > self._most:
-            return None
-        self._size += len(text)
-        self._pieces.append(text)
-        return []
 
     def ended(self, tape: Tape) -> Turn | None:
         """The block was never closed: it is the reply."""
