@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 
 from enfilade_sdk.errors import InternalError, ProtocolError, RunCancelled
 from enfilade_sdk.handoff import Handoff, HandoffClosed, weight
@@ -90,6 +90,17 @@ class Call(Generic[Item, Result]):
         for _ in self:
             pass
         return self._checked()
+
+    if not TYPE_CHECKING:  # a type checker is to go on seeing that there is no such member
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Says where the members of a result are, to whoever looks for them here."""
+            raise AttributeError(
+                f"a call that is under way has no {name!r}; what it gave is `call.result()` in a generator strategy, "
+                "`await call` in an async one",
+                name=name,
+                obj=self,
+            )
 
     def cancel(self) -> None:
         """Gives the call up, from any thread: who waits for it meets `RunCancelled`, the host stops working on it."""

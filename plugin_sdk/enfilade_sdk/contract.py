@@ -1,7 +1,7 @@
 """The structural contract of a strategy, and the check that admits one."""
 
 import inspect
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, Protocol, cast, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -104,6 +104,10 @@ def opened(value: Any, name: str) -> Any:
 
 def describe(strategy: Any, name: str | None = None) -> StrategyDescription:
     """Checks a strategy against the contract and gathers what it says of itself, all faults at once."""
+    if inspect.isroutine(strategy):
+        wanted = "a class or an object with the methods get_parameters() and invoke(*, params, ...)"
+        faults = [_fault(wanted, "a function", "put it into a class as its invoke")]
+        return StrategyDescription(name=name or strategy.__name__, faults=faults)
     parameters, faults = _parameters(strategy)
     faults += _invoke_faults(getattr(strategy, "invoke", None))
     about, about_faults = _about(strategy)
@@ -134,18 +138,32 @@ def _parameters(strategy: Any) -> tuple[list[AgentStrategyParameter], list[Fault
         ]
     try:
         declared = method()
-        if isinstance(declared, Iterable) and not isinstance(declared, str | bytes):
+        if isinstance(declared, Iterable) and not isinstance(declared, str | bytes | Mapping):
             return list(parameters_of(list(declared))), []
         found = f"a {type(declared).__name__}"
         return [], [_fault("get_parameters() to return a list of parameters", found, "return a list or tuple")]
     except ParameterDeclarationError as error:
         faults = error.faults
-        return [], [_fault(f"of the parameter {f.parameter}: {f.expected}", f.found, f.remedy) for f in faults]
+        return [], [_fault(f"of {_named(f.parameter)}: {f.expected}", f.found, f.remedy) for f in faults]
     except EnfiladeError as error:
         return [], [_fault("get_parameters() to declare valid parameters", error.message, "mend the declaration")]
     except Exception as error:  # noqa: BLE001 - a plugin's code may raise anything
         found = f"it raised {type(error).__name__}: {error}"
-        return [], [_fault("get_parameters() to be callable without arguments", found, "give its arguments defaults")]
+        remedy = "give its arguments defaults" if _needs_arguments(method) else "mend it"
+        return [], [_fault("get_parameters() to give its list when called without arguments", found, remedy)]
+
+
+def _needs_arguments(method: Callable[..., Any]) -> bool:
+    try:
+        inspect.signature(method).bind()
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
+def _named(parameter: str) -> str:
+    """A parameter in a sentence: by its name, or, where it has none, by its place."""
+    return parameter if parameter.startswith("parameter ") else f"the parameter {parameter}"
 
 
 def _invoke_faults(invoke: Any) -> list[Fault]:

@@ -222,11 +222,17 @@ def _dict(value: object) -> object:
 def _foreign_form(value: object) -> dict[str, Any]:
     """The dict behind an object that has a message's members without being ours."""
     if not (hasattr(value, "type") and hasattr(value, "message")):
+        hint = "; its text is in .text" if isinstance(getattr(value, "text", None), str) else ""
         raise MessageError(
-            f"a strategy yielded a {type(value).__name__}; expected a ToolInvokeMessage, "
-            "a dict with 'type' and 'message', or a str"
+            f"a strategy yielded {_of_type(value)}; expected a ToolInvokeMessage, "
+            f"a dict with 'type' and 'message', or a str{hint}"
         )
     return {"type": value.type, "message": value.message, "meta": getattr(value, "meta", None)}
+
+
+def _of_type(value: object) -> str:
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
 def text_message(text: str, *, meta: dict[str, Any] | None = None) -> ToolInvokeMessage:

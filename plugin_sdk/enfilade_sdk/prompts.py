@@ -102,6 +102,11 @@ def prompts_of(messages: Sequence[PromptMessage | Mapping[str, Any]]) -> list[Pr
     Raises:
         InvalidParamsError: One of them is not a prompt message; the text names it by its place.
     """
+    if isinstance(messages, str | bytes | Mapping):
+        raise InvalidParamsError(
+            f"messages: expected a list of prompt messages, got a {type(messages).__name__}; "
+            'write [{"role": "user", "content": "..."}]'
+        )
     try:
         return PROMPTS.validate_python([_plain(m) if isinstance(m, Mapping) else m for m in messages])
     except ValidationError as error:

@@ -129,6 +129,7 @@ def test_another_key_is_for_a_configured_model(agent: Path) -> None:
         (AskOptions(model="x", base_url="127.0.0.1:9"), "must start with http:// or https://, got '127.0.0.1:9'"),
         (AskOptions(strategy="a b:C"), "expected module:Class or FILE.py:Class, got 'a b:C'"),
         (AskOptions(strategy="missing.py:C"), "there is no file missing.py"),
+        (AskOptions(strategy="missing.py"), "there is no file missing.py; expected FILE.py:Class"),
     ],
 )
 def test_options_that_cannot_be_meant_are_refused(options: AskOptions, said: str) -> None:

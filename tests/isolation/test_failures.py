@@ -56,7 +56,7 @@ async def test_messages_and_logs_from_before_the_failure_are_not_lost(runner: Ru
         ("exit", ErrorCode.INTERNAL, "the strategy raised SystemExit: 3"),
         ("cancelled", ErrorCode.INTERNAL, "the strategy raised CancelledError: "),
         ("not a message", ErrorCode.PROTOCOL, "a strategy yielded a message that is not valid: type: expected one of"),
-        ("nothing like a message", ErrorCode.PROTOCOL, "a strategy yielded a int; expected a ToolInvokeMessage"),
+        ("nothing like a message", ErrorCode.PROTOCOL, "a strategy yielded an int; expected a ToolInvokeMessage"),
         ("surrogate", ErrorCode.INTERNAL, "the strategy failed with ValueError: bad "),
         ("odd details", ErrorCode.QUOTA_EXCEEDED, "odd"),
     ],

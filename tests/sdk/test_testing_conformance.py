@@ -273,7 +273,7 @@ BAD: list[tuple[type, Callable[..., None], str]] = [
     (WrongKeyword, conformance.is_admitted, "invoke requires the keyword 'temperature'"),
     (ChangingParameters, conformance.declares_the_same_parameters_each_time, "gave different parameters"),
     (OddDescription, conformance.describes_itself_over_the_wire, "expected a description of JSON values"),
-    (YieldsANumber, conformance.yields_only_valid_messages, "a strategy yielded a int"),
+    (YieldsANumber, conformance.yields_only_valid_messages, "a strategy yielded an int"),
     (CrashesWithoutTools, conformance.works_without_tools, "IndexError"),
     (SendsPythonObjects, conformance.works_over_the_wire, "expected messages of JSON values"),
     (NeverFinishesLogs, conformance.ends_each_log_once, "these logs were opened and never finished: 'begun'"),

@@ -28,8 +28,8 @@ def beside_the_host(config: Config) -> list[Candidate]:
 
 
 def is_target(name: str) -> bool:
-    """Whether a name is that of a class: `module:Class`, `file.py:Class`."""
-    return ":" in name
+    """Whether a name is that of a class: `module:Class`, `file.py:Class`; or of a file, where the class is missing."""
+    return ":" in name or name.endswith(".py")
 
 
 def target_candidate(target: str, isolation: Isolation = "process") -> Candidate:

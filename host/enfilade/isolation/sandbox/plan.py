@@ -46,7 +46,7 @@ class Confined:
             return ""
         return (
             f" (its sandbox {self.profile!r} may have refused that; `network`, `readable` and `subprocess` in "
-            f"[plugins.{plugin}] open it, see docs/isolation.md)"
+            f"[plugins.{_toml_key(plugin)}] open it, see docs/isolation.md)"
         )
 
     @property
@@ -58,6 +58,11 @@ class Confined:
         layers = ", ".join(self.active) or "no layer"
         missing = "".join(f"; without {layer}: {reason}" for layer, reason in self.missing.items())
         return f"{self.profile} ({layers}{missing})"
+
+
+def _toml_key(name: str) -> str:
+    """The name as it is written in a configuration; that of a file's strategy needs quotes there."""
+    return name if name.replace("-", "").replace("_", "").isalnum() else f'"{name}"'
 
 
 @dataclass(frozen=True, slots=True)
