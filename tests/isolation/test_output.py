@@ -92,6 +92,7 @@ def test_control_characters_are_made_visible() -> None:
         ("[NONSENSE] x", (logging.INFO, "[NONSENSE] x")),
         ('{"@level": "error", "@message": "m", "@module": "x"}', (logging.ERROR, "m")),
         ('{"level": "warning", "msg": "m"}', (logging.WARNING, "m")),
+        (r'{"level": "info", "msg": "a\nb\u001b[2J\u2028\ud800"}', (logging.INFO, r"a\x0ab\x1b[2J\x2028\xd800")),
         ('{"@level": 7, "@message": "m"}', (logging.INFO, '{"@level": 7, "@message": "m"}')),
         ('{"@level": "error", "@message": ["m"]}', (logging.INFO, '{"@level": "error", "@message": ["m"]}')),
         ('{"level": "info", "msg": "a\\u001b[2J\\nERROR forged"}', (logging.INFO, "a\\x1b[2J\\x0aERROR forged")),
@@ -110,7 +111,9 @@ def test_a_level_is_believed_only_when_it_is_one(text: str, expected: tuple[int,
     )
 )
 def test_no_line_is_too_odd(text: str) -> None:
-    level, _ = read_level(text)
+    level, message = read_level(printable(text.encode("utf-8", "surrogatepass")))
+    assert "\n" not in message
+    message.encode()
     assert level in (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import grpc
 
+from enfilade.isolation.output import visible
 from enfilade_sdk.serving.link import StreamBrokenError
 from enfilade_wire.v1 import strategy_pb2 as pb
 
@@ -66,7 +67,7 @@ class GrpcRunStream:
 
 def broken(error: "grpc.aio.AioRpcError") -> StreamBrokenError:
     """What a call's status means for its run."""
-    details = error.details() or ""
+    details = visible(error.details() or "")
     if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
         return StreamBrokenError(details, rule="a frame is within gRPC's limit")
     return StreamBrokenError(f"{error.code().name}: {details}", lost=error.code() is grpc.StatusCode.UNAVAILABLE)
