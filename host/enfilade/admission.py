@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from enfilade.candidate import Candidate
-from enfilade_sdk.contract import StrategyDescription, check_admitted
+from enfilade_sdk.contract import StrategyDescription
 from enfilade_sdk.errors import NotAdmittedError
 from enfilade_sdk.hatch import Hatch
 from enfilade_sdk.invocation import Invocation
@@ -57,5 +57,5 @@ async def admit(candidate: Candidate, runner: Runner, name: str) -> Admitted:
             f"plugin {candidate.plugin!r} was expected to offer the strategy {name!r} and offers {there}; "
             "mend its entry point or its name"
         )
-    check_admitted(offered[name])
+    offered[name].check_admitted()
     return Admitted(offered[name], candidate, runner)

@@ -84,6 +84,19 @@ class StrategyDescription(BaseModel):
     parameters: list[AgentStrategyParameter] = Field(default_factory=list)
     faults: list[Fault] = Field(default_factory=list)
 
+    def check_admitted(self) -> None:
+        """Refuses the strategy when it has faults.
+
+        Raises:
+            NotAdmittedError: With every fault in its text, and in `details["faults"]`.
+        """
+        if self.faults:
+            lines = "".join(f"\n  - {fault}" for fault in self.faults)
+            raise NotAdmittedError(
+                f"strategy {self.name!r} does not fit the contract:{lines}",
+                details={"faults": [fault.model_dump() for fault in self.faults]},
+            )
+
 
 def opened(value: Any, name: str) -> Any:
     """The strategy behind an entry point's value: an object, or a class that takes no arguments.
@@ -114,20 +127,6 @@ def describe(strategy: Any, name: str | None = None) -> StrategyDescription:
     own_name = name or about.pop("name", None) or type(strategy).__name__
     about.pop("name", None)
     return StrategyDescription(name=own_name, parameters=parameters, faults=faults + about_faults, **about)
-
-
-def check_admitted(description: StrategyDescription) -> None:
-    """Refuses a strategy that has faults.
-
-    Raises:
-        NotAdmittedError: With every fault in its text, and in `details["faults"]`.
-    """
-    if description.faults:
-        lines = "".join(f"\n  - {fault}" for fault in description.faults)
-        raise NotAdmittedError(
-            f"strategy {description.name!r} does not fit the contract:{lines}",
-            details={"faults": [fault.model_dump() for fault in description.faults]},
-        )
 
 
 def _parameters(strategy: Any) -> tuple[list[AgentStrategyParameter], list[Fault]]:

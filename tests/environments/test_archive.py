@@ -121,6 +121,13 @@ def test_a_wheel_that_was_changed_after_it_was_built_is_refused(tmp_path: Path) 
     assert "plug.py is not what RECORD says" in refusal(path)
 
 
+def test_a_wheel_without_metadata_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "plug-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("plug-1.0.dist-info/RECORD", "")
+    assert "it has no plug-1.0.dist-info/METADATA" in refusal(path)
+
+
 def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
     path = write_plugin(tmp_path, "plug")
     path.write_bytes(path.read_bytes()[:-40])

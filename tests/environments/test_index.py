@@ -57,7 +57,7 @@ async def test_a_file_that_changes_between_choosing_and_installing_is_refused(
     part = write_wheel(wheelhouse, "part", files={"part.py": "x = 1"})
 
     def swap(step: object) -> None:
-        if "making its environment" in str(step):
+        if "installing 3 packages" in str(step):
             other = write_wheel(wheelhouse / "evil", "part", files={"part.py": "raise SystemExit"})
             index.swapped[part.name] = other.read_bytes()
 

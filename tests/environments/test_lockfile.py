@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from enfilade.candidate import Offer
+from enfilade.environments import lockfile
 from enfilade.environments.entry import Package, PluginEntry
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.folders import Folders
@@ -110,6 +111,17 @@ def test_a_folder_that_cannot_be_made_is_an_error_that_says_what_to_do(tmp_path:
         pytest.raises(InstallError, match=r"cannot write the plugins' folder .* ENFILADE_PLUGINS_DIR"),
         LockFile(Folders(tmp_path / "file" / "root")).guard(),
     ):
+        pass
+
+
+def test_who_waits_too_long_for_another_is_told_to_wait_or_to_end_it(
+    lock: LockFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lockfile, "PATIENCE", 0.02)
+    told = r"another process has been changing .*; wait for it or end it"
+    with lock.guard(), pytest.raises(InstallError, match=told), lock.guard():
+        pass
+    with lock.guard():  # it was given back
         pass
 
 

@@ -77,6 +77,8 @@ async def test_a_python_that_is_nowhere_is_an_error_that_says_where_it_was_looke
         ('echo \'["/p/python", [3, 11, 1], "cpython", "/p"]\'', "/p was made with /p/python, which is gone"),
         ("echo hello", "it does not answer as Python 3 does"),
         ("echo broken >&2; exit 1", "broken"),
+        ("printf 'no such command\\n\\n  see the manual\\n' >&2; exit 1", "no such command"),
+        ("printf 'Traceback:\\n  x\\nEOFError\\n' >&2; exit 1", "EOFError"),
     ],
 )
 async def test_what_is_no_python_for_plugins_is_refused(place: Place, tmp_path: Path, text: str, found: str) -> None:

@@ -49,7 +49,7 @@ async def test_an_added_plugin_is_recorded_with_everything_that_was_installed(
     assert entry.descriptions == ({"name": "greeter"},)
     assert left(store) == [entry.folder.name]
     names = list(dict.fromkeys(step.name for step in steps))
-    assert names == ["python", "resolve", "check", "create", "install", "compile", "open", "record"]
+    assert names == ["python", "create", "resolve", "check", "install", "compile", "open", "record"]
     assert any("greetings==3" in step.text for step in steps)
     check_drift(store.entry("greeter"))
 

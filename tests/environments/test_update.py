@@ -135,7 +135,6 @@ def test_who_may_only_read_the_plugins_can_list_check_and_lease_them(store: Plug
     code = """
 import os, sys
 from pathlib import Path
-import filelock
 from enfilade.environments.drift import check_drift
 from enfilade.environments.installed import InstalledPlugins
 os.setgroups([]); os.setgid(65534); os.setuid(65534)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Container, Iterable
 from enfilade.admission import Runner
 from enfilade.candidate import Candidate
 from enfilade.catalog.member import Member
-from enfilade_sdk.contract import check_admitted
 from enfilade_sdk.errors import EnfiladeError
 
 _log = logging.getLogger(__name__)
@@ -106,7 +105,7 @@ async def _fault(heir: Member, admitted: Container[str]) -> EnfiladeError | None
     try:
         for description in await heir.runner.describe():
             if description.name in admitted:
-                check_admitted(description)
+                description.check_admitted()
     except EnfiladeError as error:
         return error
     except BaseException:

@@ -15,12 +15,12 @@ class InstallProgress:
     def __init__(self, screen: Screen, *, verbose: bool) -> None:
         self._screen = screen
         self._verbose = verbose
-        self._step: StepName | None = None
+        self._begun: set[StepName] = set()
 
     def __call__(self, step: Step) -> None:
         """Shows where it is."""
-        if step.name != self._step:
-            self._step = step.name
+        if step.name not in self._begun:  # some steps are taken at once
+            self._begun.add(step.name)
             self._screen.note(step.text)
         elif self._verbose:
             self._screen.note(step.text, indent="  ")

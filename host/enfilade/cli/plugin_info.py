@@ -9,7 +9,7 @@ from enfilade.cli.plugin_opening import OpenedPlugin, open_plugins
 from enfilade.cli.screen import Screen
 from enfilade.config import load_config
 from enfilade.errors import StrategyNotFoundError, near_matches
-from enfilade_sdk.contract import StrategyDescription, check_admitted
+from enfilade_sdk.contract import StrategyDescription
 from enfilade_sdk.parameters import AgentStrategyParameter, parameters_schema
 from enfilade_sdk.parameters.localized import ENGLISH, in_language, localized
 
@@ -25,7 +25,7 @@ def show(name: str, as_json: bool, verbose: bool) -> int:
     screen = Screen.claim()
     found = _of_name(name, open_plugins(config, candidates, screen, verbose=verbose))
     for _, description in found:
-        check_admitted(description)
+        description.check_admitted()
     if as_json:
         forms = [_form(plugin, description) for plugin, description in found]
         screen.say(json_text(forms[0] if len(forms) == 1 else forms, indent=2) + "\n")

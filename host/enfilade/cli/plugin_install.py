@@ -1,33 +1,29 @@
 """`enfilade plugins add` and `update`."""
 
-import asyncio
-from collections.abc import Callable, Coroutine, Sequence
-from importlib import import_module
+from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
-from enfilade.candidate import Candidate
-from enfilade.cli.candidates import discovered
 from enfilade.cli.exit_code import DONE, USAGE
-from enfilade.cli.failure import tell
 from enfilade.cli.install_options import InstallOptions
 from enfilade.cli.install_progress import InstallProgress
+from enfilade.cli.later_opener import LaterOpener
+from enfilade.cli.lazy import call
 from enfilade.cli.logs import show_logs
 from enfilade.cli.loop_thread import LoopThread
 from enfilade.cli.plugin_entry import entry_json, strategies_text
 from enfilade.cli.screen import YELLOW, Screen
 from enfilade.cli.signals import Interrupted, Signals
 from enfilade.cli.usage import CommandLineError
-from enfilade.config import Config, load_config
 from enfilade.environments.entry import PluginEntry
 from enfilade.environments.errors import SpecError
-from enfilade.environments.order import Opener
+from enfilade.environments.order import Opener, Progress
 from enfilade.environments.sources import Sources
 from enfilade.environments.spec import parse_spec
 from enfilade.environments.store import PluginStore
-from enfilade_sdk.contract import StrategyDescription
 from enfilade_sdk.errors import EnfiladeError
 
-_Work = Callable[[PluginStore, Opener, InstallProgress], Coroutine[Any, Any, tuple[PluginEntry, str]]]
+_Work = Callable[[PluginStore, Opener, Progress], Coroutine[Any, Any, tuple[PluginEntry, str]]]
 """What is to be done; gives the plugin and what to tell of it."""
 
 _CLEAN_UP_SECONDS = 15.0
@@ -37,7 +33,7 @@ _CLEAN_UP_SECONDS = 15.0
 def add(spec: str, options: InstallOptions) -> int:
     """Installs a plugin and tells which strategies it brings; gives the exit code."""
 
-    async def work(store: PluginStore, opener: Opener, progress: InstallProgress) -> tuple[PluginEntry, str]:
+    async def work(store: PluginStore, opener: Opener, progress: Progress) -> tuple[PluginEntry, str]:
         entry = await store.add(spec, opener, python=options.python, allow_build=options.allow_build, progress=progress)
         return entry, f"{entry.name} {entry.version} is installed"
 
@@ -47,7 +43,7 @@ def add(spec: str, options: InstallOptions) -> int:
 def update(name: str, source: str | None, options: InstallOptions) -> int:
     """Installs a plugin anew and tells from which version to which; gives the exit code."""
 
-    async def work(store: PluginStore, opener: Opener, progress: InstallProgress) -> tuple[PluginEntry, str]:
+    async def work(store: PluginStore, opener: Opener, progress: Progress) -> tuple[PluginEntry, str]:
         plugin, spec = _wanted(name, source)
         old = store.entry(plugin).version
         entry = await store.update(
@@ -80,13 +76,13 @@ def _done(work: _Work, options: InstallOptions) -> int:
     show_logs(screen, verbose=options.verbose)
     store = PluginStore(sources=Sources(options.find_links, no_index=options.no_index))
     before = store.revision()
+    opener = LaterOpener()
 
     def last_word() -> None:
         screen.note("interrupted; what is half made is removed by the next command that installs")
 
     try:
-        config = load_config()
-        job = _with_opener(work, store, InstallProgress(screen, verbose=options.verbose), config)
+        job = opener.along_with(partial(work, store), InstallProgress(screen, verbose=options.verbose))
         with Signals() as signals, LoopThread() as loop:
             entry, told = loop.finish(job, signals, last_word, stop_seconds=_CLEAN_UP_SECONDS)
     except Interrupted:
@@ -94,32 +90,9 @@ def _done(work: _Work, options: InstallOptions) -> int:
             screen.note("interrupted; nothing was changed")
         raise
     except EnfiladeError as error:
-        code = tell(screen, error, as_json=options.as_json)
+        code = call("enfilade.cli.failure:tell", screen, error, as_json=options.as_json)
         return USAGE if isinstance(error, SpecError) else code
     screen.say(entry_json(entry) if options.as_json else f"{told}, with the {strategies_text(entry)}\n")
-    if entry.enabled:
-        _warn_of_rivals(entry, config, screen)
+    for warning in opener.rivals(entry) if entry.enabled else ():
+        screen.error(f"warning: {warning}", YELLOW)
     return DONE
-
-
-def _warn_of_rivals(entry: PluginEntry, config: Config, screen: Screen) -> None:
-    """Tells of strategies that another plugin offers too: hosts will refuse to choose."""
-    names = {offer.name for offer in entry.offers}
-    for rival in discovered(config):
-        own = rival.own_environment
-        both = sorted(names & {offer.name for offer in rival.offers})
-        if both and (own is None or own.folder != entry.folder):
-            screen.error(f"warning: {rival.origin} offers {', '.join(both)} too; disable one of the two", YELLOW)
-
-
-async def _with_opener(
-    work: _Work, store: PluginStore, progress: InstallProgress, config: Config
-) -> tuple[PluginEntry, str]:
-    """Does the work; what opens plugins is imported meanwhile, for it takes as long as the tools do."""
-    imported = asyncio.ensure_future(asyncio.to_thread(import_module, "enfilade.cli.plugin_opener"))
-
-    async def opener(candidate: Candidate) -> Sequence[StrategyDescription]:
-        opened: Sequence[StrategyDescription] = await (await imported).PluginOpener(config)(candidate)
-        return opened
-
-    return await work(store, opener, progress)

@@ -6,6 +6,7 @@ from importlib_metadata import Distribution, distributions
 
 from enfilade.candidate import GROUP, Candidate, Isolation, Offer, plugin_key
 from enfilade.config import PluginSettings
+from enfilade.metadata import headers
 
 
 def installed_candidates(
@@ -25,14 +26,17 @@ def installed_candidates(
     candidates = []
     for distribution in distributions() if found is None else found:
         offers = tuple(Offer(e.name, e.value) for e in distribution.entry_points if e.group == GROUP)
-        name = distribution.metadata["Name"] if offers else None
-        if not offers or name is None or name in seen:
+        if not offers:
+            continue
+        told = headers(distribution)
+        name, version = told.get("Name", ""), told.get("Version", "")
+        if not name or name in seen:
             continue
         seen.add(name)
         chosen = by_key.get(plugin_key(name), PluginSettings())
         if chosen.enabled:
-            where = f"{name} {distribution.version} ({distribution.locate_file('')})"
-            candidates.append(_candidate(name, distribution.version, where, offers, chosen, isolation))
+            where = f"{name} {version} ({distribution.locate_file('')})"
+            candidates.append(_candidate(name, version, where, offers, chosen, isolation))
     return candidates
 
 

@@ -152,6 +152,8 @@ def _recorded(text: str) -> Iterator[tuple[str, str]]:
 def _facts(
     path: Path, archive: zipfile.ZipFile, inner: dict[str, zipfile.ZipInfo], folder: str, digest: str
 ) -> WheelFacts:
+    if f"{folder}/METADATA" not in inner:
+        raise UnsafeNameError(f"it has no {folder}/METADATA")
     metadata = BytesHeaderParser().parsebytes(archive.read(inner[f"{folder}/METADATA"]))
     name, version = metadata.get("Name", ""), metadata.get("Version", "")
     told = folder.removesuffix(".dist-info").partition("-")

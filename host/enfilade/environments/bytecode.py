@@ -23,6 +23,9 @@ from enfilade.environments.sources import tool_environment
 from enfilade.environments.tree import Files
 
 _JOBS = 4
+_WRITERS = 2
+"""Threads that put kept byte code in its places; a file system takes longer to make a file than to fill it."""
+
 _DIGEST_BYTES = 32
 _DAYS_KEPT = 90
 _DAY = 86_400.0
@@ -52,7 +55,7 @@ class Bytecode:
         """
         kept = self._cache / str(interpreter.version)
         sources = {venv / path: content.split(" ")[2] for path, content in files.items() if _is_module(path, content)}
-        missing = await asyncio.to_thread(_reuse, sources, kept, interpreter)
+        missing = await _reused(sources, kept, interpreter)
         if not missing:
             return
         listing = place.folder / "modules.txt"
@@ -73,26 +76,36 @@ def _compiled(source: Path, interpreter: Interpreter) -> Path:
     return source.parent / "__pycache__" / f"{source.stem}.cpython-{major}{minor}.pyc"
 
 
-def _reuse(sources: Mapping[Path, str], kept: Path, interpreter: Interpreter) -> dict[Path, str]:
+async def _reused(sources: Mapping[Path, str], kept: Path, interpreter: Interpreter) -> dict[Path, str]:
     """Puts kept byte code where it belongs; gives the sources for which there is none."""
-    missing = {}
-    for source, digest in sources.items():
-        code = _read(kept / digest[:2] / digest)
-        if code is None:
-            missing[source] = digest
-            continue
-        target = _compiled(source, interpreter)
-        target.parent.mkdir(exist_ok=True)
-        target.write_bytes(code)
-    return missing
+    targets = {source: _compiled(source, interpreter) for source in sources}
+    for folder in {target.parent for target in targets.values()}:
+        folder.mkdir(exist_ok=True)
+
+    def reuse(part: list[Path]) -> dict[Path, str]:
+        return {source: sources[source] for source in part if not _put(kept, sources[source], targets[source])}
+
+    known = [*sources]
+    parts = [known[first::_WRITERS] for first in range(_WRITERS)]
+    done = await asyncio.gather(*(asyncio.to_thread(reuse, part) for part in parts))
+    return {source: digest for missing in done for source, digest in missing.items()}
 
 
-def _read(path: Path) -> bytes | None:
+def _put(kept: Path, digest: str, target: Path) -> bool:
+    code = _read(f"{kept}/{digest[:2]}/{digest}")
+    if code is None:
+        return False
+    target.write_bytes(code)
+    return True
+
+
+def _read(path: str) -> bytes | None:
     """Kept byte code, if it is whole."""
     try:
-        data = path.read_bytes()
-        if time.time() - path.stat().st_mtime > _DAY:
-            os.utime(path)
+        with open(path, "rb") as file:  # noqa: PTH123 - hundreds are read
+            data = file.read()
+            if time.time() - os.fstat(file.fileno()).st_mtime > _DAY:
+                os.utime(path)
     except OSError:
         return None
     code = data[_DIGEST_BYTES:]

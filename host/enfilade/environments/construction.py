@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from enfilade.candidate import Candidate, OwnEnvironment
 from enfilade.environments.archive import WheelFacts, check_wheel
@@ -20,8 +21,10 @@ from enfilade.environments.order import Order, StepName
 from enfilade.environments.pin import Pin
 from enfilade.environments.sdk import Sdk
 from enfilade.environments.tree import Tree, differences, read_tree, save_tree
-from enfilade_sdk.contract import StrategyDescription, check_admitted
 from enfilade_sdk.errors import EnfiladeError
+
+if TYPE_CHECKING:  # its models take longer to load than the installer to begin, and are the opener's matter
+    from enfilade_sdk.contract import StrategyDescription
 
 _CHANGING = frozenset({".lock"})
 """Files of an empty environment that an installer may touch: its own lock."""
@@ -94,7 +97,7 @@ class Construction:
             raise InstallError(
                 Reason.BUILD_REFUSED,
                 f"{spec.path} has to be built, which runs its code with your rights, and that was not allowed; "
-                "allow it, or give a wheel",
+                "allow it (--allow-build), or give a wheel",
             )
         interpreter = await self._interpreter("")
         return await self._built(spec.path, interpreter), interpreter
@@ -122,15 +125,17 @@ class Construction:
     async def _installed(
         self, name: str, wheel: _Wheel | None, interpreter: Interpreter
     ) -> tuple[tuple[Pin, ...], Tree]:
-        """Resolves, makes the virtual environment, and installs into it; gives what was installed."""
+        """Makes the virtual environment, resolves meanwhile, and installs into it; gives what was installed."""
         request = self._request(name, wheel, interpreter)
-        self._order.tell("resolve", f"finding what {name} needs")
-        found = await self._installer.resolve(request, self._at("resolve"))
-        pins = tuple(pin.narrowed(self._sdk.folder) for pin in found)
-        await self._check_local(pins, wheel)
         self._order.tell("create", "making its environment")
-        await self._installer.create(self._venv, interpreter, self._at("create"))
-        empty = read_tree(self._venv)
+        self._order.tell("resolve", f"finding what {name} needs")
+        try:
+            async with asyncio.TaskGroup() as both:
+                resolving = both.create_task(self._resolved(request, wheel))
+                creating = both.create_task(self._created(interpreter))
+        except BaseExceptionGroup as failed:  # what the one raised ended the other
+            raise failed.exceptions[0] from None
+        pins, empty = resolving.result(), creating.result()
         self._order.tell("install", f"installing {len(pins)} packages")
         await self._installer.install(self._venv, request, pins, self._at("install"))
         installed = await asyncio.to_thread(read_tree, self._venv, empty)
@@ -139,6 +144,16 @@ class Construction:
         for rest in ("requirements.in", "requirements.txt", "pylock.toml", "report.json"):
             (self._folder / rest).unlink(missing_ok=True)
         return pins, installed
+
+    async def _resolved(self, request: Request, wheel: _Wheel | None) -> tuple[Pin, ...]:
+        found = await self._installer.resolve(request, self._at("resolve"))
+        pins = tuple(pin.narrowed(self._sdk.folder) for pin in found)
+        await self._check_local(pins, wheel)
+        return pins
+
+    async def _created(self, interpreter: Interpreter) -> Tree:
+        await self._installer.create(self._venv, interpreter, self._at("create"))
+        return await asyncio.to_thread(read_tree, self._venv)
 
     def _request(self, name: str, wheel: _Wheel | None, interpreter: Interpreter) -> Request:
         plugin = f"{name} @ {wheel.path.as_uri()}" if wheel else self._order.spec.requirement
@@ -152,16 +167,19 @@ class Construction:
 
     async def _check_local(self, pins: Sequence[Pin], wheel: _Wheel | None) -> None:
         """Checks the wheels that come from files before anything reads them; the resolver has read their metadata."""
-        for path, digest in [item for pin in pins for item in pin.local_wheels.items()]:
-            if path.parent == self._sdk.folder:
-                continue
-            facts = wheel.facts if wheel and path == wheel.path else await self._checked(path)
-            if facts.sha256 != digest:
+        local = [item for pin in pins for item in pin.local_wheels.items() if item[0].parent != self._sdk.folder]
+        others = [path for path, _ in local if wheel is None or path != wheel.path]
+        checked = await asyncio.gather(*map(self._checked, others))
+        found = {path: facts.sha256 for path, facts in zip(others, checked, strict=True)}
+        if wheel is not None:
+            found[wheel.path] = wheel.facts.sha256
+        for path, digest in local:
+            if found[path] != digest:
                 raise InstallError(
                     Reason.UNSAFE_ARCHIVE, f"{path} was changed while it was being installed; nothing was changed"
                 )
 
-    async def _opened(self, offered: Offered, tree: Tree, interpreter: Interpreter) -> list[StrategyDescription]:
+    async def _opened(self, offered: Offered, tree: Tree, interpreter: Interpreter) -> "list[StrategyDescription]":
         """Opens the plugin in its environment, checks its strategies, and that opening left the environment alone."""
         self._order.tell("open", f"opening {offered.name} {offered.version}")
         candidate = Candidate(
@@ -177,7 +195,7 @@ class Construction:
         try:
             descriptions = list(await self._order.opener(candidate))
             for description in descriptions:
-                check_admitted(description)
+                description.check_admitted()
         except EnfiladeError as error:
             raise InstallError(
                 Reason.NOT_OPENED,
@@ -195,7 +213,7 @@ class Construction:
             )
         return descriptions
 
-    def _check_opened(self, offered: Offered, descriptions: Sequence[StrategyDescription]) -> None:
+    def _check_opened(self, offered: Offered, descriptions: "Sequence[StrategyDescription]") -> None:
         promised, there = {o.name for o in offered.offers}, {d.name for d in descriptions}
         if promised != there:
             raise InstallError(

@@ -85,7 +85,10 @@ def _diagnosis(said: str, *, allow_build: bool) -> tuple[Reason, str]:
         sign in said for sign in ("building from source is disabled", "--no-build", "--only-binary", "no usable wheels")
     )
     if wants_build and not allow_build:
-        return Reason.BUILD_REFUSED, ": there is no wheel, and building, which runs the package's code, was not allowed"
+        refused = (
+            ": there is no wheel, and building, which runs the package's code, was not allowed (--allow-build does)"
+        )
+        return Reason.BUILD_REFUSED, refused
     if "requires Python" in said or "requires a different Python" in said:
         return Reason.PYTHON, ": a package needs another Python; name one"
     return Reason.INSTALLER_FAILED, ""

@@ -100,8 +100,9 @@ async def _ask(path: Path, place: Place) -> Interpreter | str:
         base, release, kind, prefix = json.loads(ended.output)
         return _judged(Path(base or path), Version(".".join(map(str, release))), kind, prefix)
     except (ValueError, TypeError):
-        said = ended.lines[-1:] if ended.code else ()
-        return " ".join(said) or "it does not answer as Python 3 does"
+        said = ended.lines if ended.code else ()
+        at = -1 if any(line.startswith("Traceback") for line in said) else 0
+        return said[at].strip() if said else "it does not answer as Python 3 does"
 
 
 def _judged(executable: Path, version: Version, kind: str, prefix: str) -> Interpreter | str:

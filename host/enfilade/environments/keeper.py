@@ -1,8 +1,8 @@
 """Runs one command and ends it, with everything it started, when the host is gone, however it went.
 
 A small process run by file: `python -I -S keeper.py FILE_BYTES COMMAND...`. Its stdin is its life line: at the end of
-it the command's process group is killed. It ends as the command ended. It imports nothing but the standard library and
-knows nothing of the rest of the house.
+it the command's process group is killed. It ends as the command ended. It imports little of the standard library, for
+each command starts it (`typing` alone would double what that costs), and knows nothing of the rest of the house.
 """
 
 import contextlib
@@ -11,10 +11,9 @@ import resource
 import select
 import signal
 import sys
-from typing import NoReturn
 
 
-def main(file_bytes: int, command: list[str]) -> NoReturn:
+def main(file_bytes: int, command: list[str]) -> None:
     """Runs the command under a limit for the size of a file, and does not return."""
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
@@ -31,7 +30,7 @@ def main(file_bytes: int, command: list[str]) -> NoReturn:
     _end_like(os.waitstatus_to_exitcode(status))
 
 
-def _become(file_bytes: int, command: list[str]) -> NoReturn:
+def _become(file_bytes: int, command: list[str]) -> None:
     os.setpgid(0, 0)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     # Python ignores SIGXFSZ, and so does the command then: a file over the limit is an error, not a death.
@@ -65,7 +64,7 @@ def _kill_group(group: int) -> None:
         os.kill(group, signal.SIGKILL)
 
 
-def _end_like(code: int) -> NoReturn:
+def _end_like(code: int) -> None:
     if code < 0:
         with contextlib.suppress(OSError, ValueError):  # SIGKILL takes no handler
             signal.signal(-code, signal.SIG_DFL)

@@ -1,10 +1,12 @@
 """plugins.lock: what is installed, written whole or not at all."""
 
+import fcntl
 import json
 import os
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
+from time import monotonic, sleep
 
 from enfilade.environments.entry import PluginEntry
 from enfilade.environments.errors import InstallError, Reason
@@ -15,6 +17,8 @@ FORMAT = 1
 
 PATIENCE = 60.0
 """Seconds to wait for another process that changes the file, which takes milliseconds."""
+
+_PAUSE = 0.01
 
 
 class LockFile:
@@ -75,16 +79,17 @@ class LockFile:
 
 
 class _Guard(AbstractContextManager[object]):
-    def __init__(self, folders: Folders) -> None:
-        from filelock import FileLock  # whoever only reads the list does without
+    """A lock on a file, which the kernel drops when the process ends, however that ends."""
 
+    def __init__(self, folders: Folders) -> None:
         self._root = folders.root
-        self._lock = FileLock(folders.guard, timeout=PATIENCE)
+        self._file = folders.guard
+        self._descriptor = -1
 
     def __enter__(self) -> object:
         try:
             self._root.mkdir(parents=True, exist_ok=True)
-            return self._lock.acquire()
+            self._descriptor = _locked(self._file)
         except TimeoutError:
             raise InstallError(
                 Reason.STORE,
@@ -97,9 +102,38 @@ class _Guard(AbstractContextManager[object]):
                 f"cannot write the plugins' folder {self._root}: {error.strerror}; make it writable, or name another "
                 "with ENFILADE_PLUGINS_DIR",
             ) from None
+        return self
 
     def __exit__(self, *failure: object) -> None:
-        self._lock.release()
+        os.close(self._descriptor)
+
+
+def _locked(path: Path) -> int:
+    """Opens and locks a file; others have it for milliseconds, so it is asked for again and again.
+
+    Raises:
+        TimeoutError: Somebody else had it all the time.
+        OSError: It cannot be opened or locked.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    deadline = monotonic() + PATIENCE
+    try:
+        while not _lock(descriptor):
+            if monotonic() > deadline:
+                raise TimeoutError
+            sleep(_PAUSE)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _replace(path: Path, text: str) -> None:

@@ -3,12 +3,14 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from importlib_metadata import EntryPoints, distributions
 from packaging.utils import canonicalize_name
 
 from enfilade.candidate import GROUP, Offer
 from enfilade.environments.errors import InstallError, Reason
+from enfilade.metadata import headers
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -23,6 +25,11 @@ class Offered:
     offers: tuple[Offer, ...]
 
 
+class _Offering(Protocol):
+    @property
+    def entry_points(self) -> EntryPoints: ...
+
+
 def read_offers(venv: Path, name: str) -> Offered:
     """Finds a plugin in a virtual environment.
 
@@ -33,30 +40,40 @@ def read_offers(venv: Path, name: str) -> Offered:
     Raises:
         InstallError: It is not there, or offers no strategy, or one whose name or target is none.
     """
-    found = {canonicalize_name(d.metadata["Name"] or ""): d for d in distributions(path=_site_packages(venv))}
-    plugin = found.get(canonicalize_name(name))
-    if plugin is None:
+    told = [(headers(d), d) for d in distributions(path=_site_packages(venv))]
+    found = {canonicalize_name(of.get("Name", "")): (of, d) for of, d in told}
+    of, plugin = found.get(canonicalize_name(name), (None, None))
+    if of is None or plugin is None:
         raise InstallError(Reason.NOT_A_PLUGIN, f"{name} is not among what was installed: {', '.join(sorted(found))}")
-    offers = _offers(plugin.entry_points)
+    offers = _offers(plugin)
     if not offers:
-        others = sorted(other for other, distribution in found.items() if _offers(distribution.entry_points))
+        others = sorted(other for other, (_, distribution) in found.items() if _offers(distribution))
         hint = f"; {' and '.join(others)}, which it needs, has: add that" if others else ""
         raise InstallError(
             Reason.NOT_A_PLUGIN,
-            f"{name} {plugin.version} is no plugin: expected an entry point in the group {GROUP!r}, found none{hint}; "
-            "nothing was changed",
+            f"{name} {of.get('Version', '')} is no plugin: expected an entry point in the group {GROUP!r}, found none"
+            f"{hint}; nothing was changed",
         )
     for offer in offers:
         _check(name, offer)
-    return Offered(plugin.metadata["Name"] or name, plugin.version, offers)
+    if doubled := sorted({offer.name for offer in offers if [o.name for o in offers].count(offer.name) > 1}):
+        raise InstallError(
+            Reason.NOT_A_PLUGIN,
+            f"{name} has several entry points named {', '.join(doubled)}: expected another name for each strategy; "
+            "nothing was changed",
+        )
+    return Offered(of.get("Name", name), of.get("Version", ""), offers)
 
 
 def _site_packages(venv: Path) -> list[str]:
     return [str(path) for path in sorted(venv.glob("lib/python3.*/site-packages"))]
 
 
-def _offers(entry_points: EntryPoints) -> tuple[Offer, ...]:
-    return tuple(Offer(e.name, e.value) for e in entry_points if e.group == GROUP)
+def _offers(distribution: _Offering) -> tuple[Offer, ...]:
+    try:
+        return tuple(Offer(e.name, e.value) for e in distribution.entry_points if e.group == GROUP)
+    except UnicodeDecodeError:  # an installer that lets this pass runs no such entry point either
+        return ()
 
 
 def _check(name: str, offer: Offer) -> None:

@@ -2,16 +2,18 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from enfilade.candidate import Candidate
 from enfilade.environments.archive import ArchiveLimits
 from enfilade.environments.spec import Spec
-from enfilade_sdk.contract import StrategyDescription
+
+if TYPE_CHECKING:  # see construction.py
+    from enfilade_sdk.contract import StrategyDescription
 
 StepName = Literal["check", "python", "build", "resolve", "create", "install", "compile", "open", "record"]
 
-Opener = Callable[[Candidate], Awaitable[Sequence[StrategyDescription]]]
+Opener = Callable[[Candidate], Awaitable["Sequence[StrategyDescription]"]]
 """Opens a plugin in a process of its own, gives what it says of its strategies, and stops it again."""
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from importlib_metadata import PackageNotFoundError, distribution
 
 from enfilade.environments.errors import InstallError, Reason
+from enfilade.metadata import version_of
 
 _PARTS = {"enfilade-sdk": "enfilade_sdk", "enfilade-wire": "enfilade_wire"}
 _WHEEL = b"Wheel-Version: 1.0\nGenerator: enfilade\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -44,7 +45,7 @@ def host_sdk(cache: Path) -> Sdk:
     """
     try:
         wheels = {_file_name(name): _contents(name, package) for name, package in _PARTS.items()}
-        requirement = f"enfilade-sdk<={distribution('enfilade-sdk').version}"
+        requirement = f"enfilade-sdk<={version_of(distribution('enfilade-sdk'))}"
         digest = hashlib.sha256(repr(sorted(wheels.items())).encode()).hexdigest()[:16]
         return Sdk(requirement, _written(cache, digest, wheels))
     except PackageNotFoundError as error:
@@ -56,7 +57,7 @@ def host_sdk(cache: Path) -> Sdk:
 
 
 def _file_name(name: str) -> str:
-    return f"{name.replace('-', '_')}-{distribution(name).version}-py3-none-any.whl"
+    return f"{name.replace('-', '_')}-{version_of(distribution(name))}-py3-none-any.whl"
 
 
 def _contents(name: str, package: str) -> dict[str, bytes]:
@@ -70,7 +71,7 @@ def _contents(name: str, package: str) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
-    info = f"{package}-{found.version}.dist-info"
+    info = f"{package}-{version_of(found)}.dist-info"
     files[f"{info}/METADATA"] = (found.read_text("METADATA") or "").encode()
     files[f"{info}/WHEEL"] = _WHEEL
     return files | {f"{info}/RECORD": _record(files, info)}

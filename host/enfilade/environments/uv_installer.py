@@ -5,7 +5,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from importlib_metadata import version
+from importlib_metadata import distribution
 
 from enfilade.environments.command import Ended, Place, run_command
 from enfilade.environments.errors import InstallError, Reason
@@ -13,6 +13,7 @@ from enfilade.environments.installer import Request, check_ended
 from enfilade.environments.interpreter import Interpreter
 from enfilade.environments.pin import Pin, pins_of_pylock, requirements_text
 from enfilade.environments.sources import Sources, tool_environment
+from enfilade.metadata import version_of
 
 _SKIPPED = "Skipping unsafe file name"
 """What uv says, when it is asked for warnings, of a member that it leaves out of what it unpacks."""
@@ -54,7 +55,7 @@ class UvInstaller:
     @property
     def label(self) -> str:
         """`uv` and its version."""
-        return f"uv {version('uv')}"
+        return f"uv {version_of(distribution('uv'))}"
 
     async def build(self, source: Path, interpreter: Interpreter, folder: Path, place: Place) -> None:
         """See `Installer`."""
@@ -86,9 +87,10 @@ class UvInstaller:
         return pins
 
     async def create(self, venv: Path, interpreter: Interpreter, place: Place) -> None:
-        """See `Installer`."""
+        """See `Installer`. uv also looks at the new Python already, and keeps what it finds for the installation."""
         ended = await self._run(["venv", "--quiet", "--no-project", "--python", interpreter.path, venv], place)
         check_ended(ended, "uv", f"make an environment with {interpreter.path}", allow_build=False)
+        await self._run(["python", "find", "--quiet", "--no-project", venv / "bin" / "python"], place)
 
     async def install(self, venv: Path, request: Request, pins: tuple[Pin, ...], place: Place) -> None:
         """See `Installer`."""
