@@ -20,7 +20,7 @@ OLDEST = Version("3.11")
 
 _QUESTION = """
 import json, sys
-print(json.dumps([sys._base_executable, list(sys.version_info[:3]), sys.implementation.name, sys.prefix]))
+print(json.dumps([getattr(sys, "_base_executable", ""), list(sys.version_info[:3]), sys.implementation.name, sys.prefix]))
 """
 _REQUEST = re.compile(r"(?:python)?(3(?:\.\d+){0,2})")
 _SECONDS = 20.0
