@@ -20,7 +20,8 @@ OLDEST = Version("3.11")
 
 _QUESTION = """
 import json, sys
-print(json.dumps([getattr(sys, "_base_executable", ""), list(sys.version_info[:3]), sys.implementation.name, sys.prefix]))
+base = getattr(sys, "_base_executable", "")
+print(json.dumps([base, list(sys.version_info[:3]), sys.implementation.name, sys.prefix]))
 """
 _REQUEST = re.compile(r"(?:python)?(3(?:\.\d+){0,2})")
 _SECONDS = 20.0
