@@ -99,8 +99,10 @@ def test_a_file_that_is_not_text_is_an_error(lock: LockFile, tmp_path: Path) -> 
 def test_a_write_that_fails_leaves_the_old_content(lock: LockFile, tmp_path: Path) -> None:
     lock.write([entry(tmp_path)])
     (tmp_path / "plugins.new").symlink_to("/dev/full")
-    with pytest.raises(InstallError, match="No space left on device; nothing was changed"):
+    told = "No space left on device; nothing was changed; make room and try again"
+    with pytest.raises(InstallError, match=told) as caught:
         lock.write([])
+    assert caught.value.reason is Reason.DISK_FULL
     assert lock.read() == {"greeter": entry(tmp_path)}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["plugins.lock"]
 

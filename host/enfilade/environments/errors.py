@@ -1,5 +1,6 @@
 """What may go wrong when plugins are installed. `details["reason"]` says which, for programs."""
 
+import errno
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
@@ -26,6 +27,11 @@ class Reason(StrEnum):
     DRIFT = "drift"
     LOCK_FILE = "lock_file"
     STORE = "store"
+
+
+def is_full(error: OSError) -> bool:
+    """Whether the system refused something for want of room."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 class InstallError(HostError):

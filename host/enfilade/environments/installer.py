@@ -10,6 +10,9 @@ from enfilade.environments.interpreter import Interpreter
 from enfilade.environments.pin import Pin
 from enfilade.isolation.exit_code import in_words
 
+CANNOT_START = "cannot start "
+"""How the keeper's line of a command begins that could not be started."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -78,9 +81,16 @@ def check_ended(ended: Ended, tool: str, doing: str, *, allow_build: bool) -> No
     )
 
 
+def did_nothing(tool: str, what: str) -> InstallError:
+    """The error for a tool that ended well and did not do what it was asked for, as only another program does."""
+    return InstallError(Reason.INSTALLER_FAILED, f"{tool} {what}, so nothing was changed; install {tool} anew")
+
+
 def _diagnosis(said: str, *, allow_build: bool) -> tuple[Reason, str]:
     if "No space left on device" in said or "os error 28" in said:
         return Reason.DISK_FULL, ": the disk is full"
+    if said.startswith(CANNOT_START):
+        return Reason.NO_INSTALLER, ": it is not there or no program; install it anew"
     wants_build = any(
         sign in said for sign in ("building from source is disabled", "--no-build", "--only-binary", "no usable wheels")
     )

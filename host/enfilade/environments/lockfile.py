@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from enfilade.environments.entry import PluginEntry
-from enfilade.environments.errors import InstallError, Reason
+from enfilade.environments.errors import InstallError, Reason, is_full
 from enfilade.environments.folders import Folders
 
 FORMAT = 1
@@ -67,7 +67,12 @@ class LockFile:
         try:
             _replace(path, json.dumps({"format": FORMAT, "plugins": plugins}, indent=1) + "\n")
         except OSError as error:
-            raise InstallError(Reason.STORE, f"cannot write {path}: {error.strerror}; nothing was changed") from None
+            full = is_full(error)
+            raise InstallError(
+                Reason.DISK_FULL if full else Reason.STORE,
+                f"cannot write {path}: {error.strerror}; nothing was changed"
+                + ("; make room and try again" if full else ""),
+            ) from None
 
     def guard(self) -> AbstractContextManager[object]:
         """What to hold from reading the file to writing it. Held for milliseconds, never while a tool runs.

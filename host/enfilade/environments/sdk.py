@@ -41,7 +41,8 @@ def host_sdk(cache: Path) -> Sdk:
         cache: Where they are kept, in a folder named for their content.
 
     Raises:
-        InstallError: It cannot be found or written.
+        InstallError: It cannot be found.
+        OSError: It cannot be written.
     """
     try:
         wheels = {_file_name(name): _contents(name, package) for name, package in _PARTS.items()}
@@ -52,8 +53,6 @@ def host_sdk(cache: Path) -> Sdk:
         raise InstallError(
             Reason.STORE, f"the host's own {error} has no metadata, so no plugin can be given it; install it again"
         ) from None
-    except OSError as error:
-        raise InstallError(Reason.STORE, f"cannot keep the SDK's wheels in {cache}: {error.strerror}") from None
 
 
 def _file_name(name: str) -> str:

@@ -1,14 +1,13 @@
 """An installation under way: what it has taken, and how it ends when it is cancelled or the disk is full."""
 
 import asyncio
-import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from enfilade.environments.errors import InstallError, Reason
+from enfilade.environments.errors import InstallError, Reason, is_full
 from enfilade.environments.hold import Hold
 from enfilade.environments.sdk import Sdk
 
@@ -30,7 +29,7 @@ def disk_faults(root: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        full = is_full(error)
         if error.filename is None and not full:  # of no file: a caller's broken pipe or timeout
             raise
         raise InstallError(

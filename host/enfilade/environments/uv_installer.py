@@ -1,5 +1,6 @@
 """Installing with uv."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
@@ -9,7 +10,7 @@ from importlib_metadata import distribution
 
 from enfilade.environments.command import Ended, Place, run_command
 from enfilade.environments.errors import InstallError, Reason
-from enfilade.environments.installer import Request, check_ended
+from enfilade.environments.installer import Request, check_ended, did_nothing
 from enfilade.environments.interpreter import Interpreter
 from enfilade.environments.pin import Pin, pins_of_pylock, requirements_text
 from enfilade.environments.sources import Sources, tool_environment
@@ -29,14 +30,14 @@ _SETTINGS = {
 
 
 def find_uv() -> Path | None:
-    """The uv that the package of that name brings; None when it is not installed for this platform."""
+    """The uv that the package of that name brings; None when it is not installed, broken, or not for this platform."""
     if find_spec("uv") is None:
         return None
-    import uv
-
     try:
+        import uv
+
         return Path(uv.find_uv_bin())
-    except FileNotFoundError:
+    except (ImportError, AttributeError, FileNotFoundError):
         return None
 
 
@@ -82,6 +83,8 @@ class UvInstaller:
         where = [*words, *self._for(request), "--python", request.interpreter.path, asked]
         ended = await self._run(where, _overheard(place, unsafe), self._links(request.find_links))
         check_ended(ended, "uv", f"find what {request.plugin} needs", allow_build=request.allow_build)
+        if not found.exists():
+            raise did_nothing("uv", "was to write down what it found and wrote nothing")
         pins = pins_of_pylock(found.read_text(encoding="utf-8"), place.folder)
         await self._check_safe(request, pins, unsafe, place)
         return pins
@@ -90,6 +93,8 @@ class UvInstaller:
         """See `Installer`. uv also looks at the new Python already, and keeps what it finds for the installation."""
         ended = await self._run(["venv", "--quiet", "--no-project", "--python", interpreter.path, venv], place)
         check_ended(ended, "uv", f"make an environment with {interpreter.path}", allow_build=False)
+        if not os.access(venv, os.X_OK):
+            raise did_nothing("uv", "was to make an environment and made none")
         await self._run(["python", "find", "--quiet", "--no-project", venv / "bin" / "python"], place)
 
     async def install(self, venv: Path, request: Request, pins: tuple[Pin, ...], place: Place) -> None:
