@@ -179,11 +179,11 @@ async def test_processor_time_that_is_used_up_ends_it_with_the_reason(
 
 @BOTH
 async def test_each_measure_is_what_was_asked_for(launcher: Launcher, sandboxing: Sandboxing, tmp_path: Path) -> None:
-    kinds = "RLIMIT_DATA", "RLIMIT_FSIZE", "RLIMIT_NOFILE", "RLIMIT_CORE"
+    kinds = "RLIMIT_DATA", "RLIMIT_FSIZE", "RLIMIT_NOFILE", "RLIMIT_CORE", "RLIMIT_STACK"
     body = f"yield ' '.join(str(resource.getrlimit(getattr(resource, k))[1]) for k in {kinds})"
     asked = replace(sandboxing, memory=700 * 2**20, file_size=2**20, open_files=100)
     async with started(launcher, strategy(tmp_path, body, sandboxing=asked)) as guest:
-        assert await texts(guest, "act") == [f"{700 * 2**20} {2**20} 100 0"]
+        assert await texts(guest, "act") == [f"{700 * 2**20} {2**20} 100 0 {64 * 2**20}"]
 
 
 @BOTH

@@ -137,5 +137,40 @@ def test_a_process_keeps_its_brand_and_dies_with_its_host(machine: str) -> None:
     assert named(machine, freedom, "prctl", 1, 0) == errno.EPERM
     assert named(machine, freedom, "prctl", 4, 0) == errno.EPERM
     assert named(machine, freedom, "prctl", 15) == ALLOWED  # a name for a thread
-    assert named(machine, freedom, "setpriority", 0, 77) == errno.EPERM
-    assert named(machine, freedom, "setpriority", 0, 0) == ALLOWED
+
+
+@MACHINES
+def test_nobody_else_is_slowed_down(machine: str) -> None:
+    for name, process, group, user in (("setpriority", 0, 1, 2), ("ioprio_set", 1, 2, 3)):
+        for which, who, result in (
+            *((process, 0, ALLOWED), (group, 0, ALLOWED), (process, 77, errno.EPERM), (group, 77, errno.EPERM)),
+            *((user, 0, errno.EPERM), (user, 65534, errno.EPERM)),
+        ):
+            assert named(machine, Freedom(), name, which, who) == result
+    for name in ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"):
+        assert named(machine, Freedom(host=77), name, 0) == ALLOWED
+        assert named(machine, Freedom(host=77), name, 77) == errno.EPERM
+        assert named(machine, Freedom(host=77), name, 78) == errno.EPERM  # a thread of the host's, perhaps
+        assert named(machine, Freedom(), name, 78) == ALLOWED  # in a namespace of its own
+
+
+@MACHINES
+def test_memory_that_grows_as_a_stack_is_refused(machine: str) -> None:
+    assert named(machine, Freedom(), "mmap", 0, 4096, 3, 0x22) == ALLOWED
+    assert named(machine, Freedom(), "mmap", 0, 4096, 3, 0x22 | 0x100) == errno.EPERM
+
+
+@MACHINES
+def test_files_are_emptied_by_those_alone_who_may_write_them_where_landlock_does_not_look(machine: str) -> None:
+    old, new = Freedom(truncation=False), Freedom()
+    assert named(machine, new, "truncate") == named(machine, new, "openat2") == ALLOWED
+    assert named(machine, old, "truncate") == errno.EPERM
+    assert named(machine, old, "openat2") == errno.ENOSYS
+    for name, at in (("open", 1), ("openat", 2)):
+        if number(name, machine) is not None:
+            before = [0] * at
+            for flags in (0, 1, 2, 0o1001, 0o1101, 0o1002, 0o2000000):
+                assert named(machine, old, name, *before, flags) == ALLOWED
+            for flags in (0o1000, 0o1100, 0o2001000):
+                assert named(machine, old, name, *before, flags) == errno.EPERM
+                assert named(machine, new, name, *before, flags) == ALLOWED

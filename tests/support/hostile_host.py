@@ -37,7 +37,7 @@ MEMORY, FILE_SIZE = 512 * MIB, 16 * MIB
 REFUSALS = ("tool_not_found: ", "model_failed: ")
 """How the answer to a call begins that was not granted."""
 
-VIOLENT = ("memory-bomb",)
+VIOLENT = ("memory-bomb", "shared-bomb")
 """Deeds that may cost the plugin its process; they come last."""
 
 

@@ -1,6 +1,7 @@
 """What a hostile plugin asks of the kernel: one function a deed, as in `deeds`."""
 
 import ctypes
+import mmap
 import os
 import resource
 import socket
@@ -11,6 +12,7 @@ from pathlib import Path
 _libc = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG, _PR_GET_NO_NEW_PRIVS, _IO_URING_SETUP = 1, 39, 425
 _READ_ALL_OF_LOG = 3
+_PIECE = 8 * 1024 * 1024
 _GROUPS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/pids")
 
 Target = Mapping[str, str]
@@ -78,6 +80,23 @@ def own_limits(_target: Target) -> str:
     except ValueError as error:
         raise PermissionError(str(error)) from None
     return "no limits"
+
+
+def slow_host(target: Target) -> str:
+    """Where and how the host is scheduled; it is told what holds already."""
+    host = int(target["host"])
+    os.sched_setaffinity(host, os.sched_getaffinity(host))
+    os.sched_setscheduler(host, os.sched_getscheduler(host), os.sched_getparam(host))
+    return "a say in when the host runs"
+
+
+def shared_bomb(target: Target) -> str:
+    """Memory that is shared with nobody yet, and is counted by no limit of a process."""
+    pieces, piece = int(target["memory"]) * 5 // 4 // _PIECE, bytes(_PIECE)
+    with mmap.mmap(-1, pieces * _PIECE) as memory:
+        for _ in range(pieces):
+            memory.write(piece)
+    return f"{pieces * _PIECE} bytes"
 
 
 def new_privileges(_target: Target) -> str:

@@ -6,6 +6,7 @@ seccomp(2) and the kernel's `linux/filter.h`, `linux/seccomp.h`, `linux/audit.h`
 """
 
 import errno
+import os
 import socket
 import struct
 from collections.abc import Iterable, Sequence
@@ -45,6 +46,7 @@ _TYPE = 0xF
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 _SIGKILL = 9
 _NETLINK_ROUTE = 0
+_MAP_GROWSDOWN = 0x100
 _QUERY_PERSONALITY = 0xFFFFFFFF
 _X32 = 0x40000000
 
@@ -65,12 +67,14 @@ class Freedom:
         processes: New processes; threads are always free.
         host: The host's process id, which gets no signal; 0 where it cannot be named from within.
         group: The host's process group, likewise.
+        truncation: Files may be emptied by their paths, for Landlock looks after that; it does since its version 3.
     """
 
     network: bool = False
     processes: bool = True
     host: int = 0
     group: int = 0
+    truncation: bool = True
 
 
 def build_filter(machine: str, freedom: Freedom) -> bytes:
@@ -108,13 +112,17 @@ def _rules(freedom: Freedom) -> Iterable[tuple[str, list[_Instruction]]]:
         yield "fork", [_fail(errno.EPERM)]
         yield "vfork", [_fail(errno.EPERM)]
     yield "personality", _only(0, (0, _QUERY_PERSONALITY))
-    yield "setpriority", _only(1, (0,))
-    yield "ioprio_set", _only(1, (0,))
+    # Its own process or group, by 0: not another's, nor all that its user has.
+    yield "setpriority", [*_need(0, (0, 1)), *_only(1, (0,))]
+    yield "ioprio_set", [*_need(0, (1, 2)), *_only(1, (0,))]
+    yield "mmap", _refuse_bits(3, _MAP_GROWSDOWN)  # it grows as a stack does, and no limit counts it
     yield "prlimit64", _limits()
     yield "setrlimit", _refuse(0, (LOCKS,))
     # Its host goes on knowing it, and it dies with its host.
     yield "prctl", _prctl()
     yield from _signals(freedom)
+    if not freedom.truncation:
+        yield from _truncations()
     yield from _sockets(network=freedom.network)
 
 
@@ -126,6 +134,16 @@ def _signals(freedom: Freedom) -> Iterable[tuple[str, list[_Instruction]]]:
         yield "kill", _refuse(0, [*hosts, everybody])
         for name in ("tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open"):
             yield name, _refuse(0, hosts)
+        for name in ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"):
+            yield name, _only(0, (0,))
+
+
+def _truncations() -> Iterable[tuple[str, list[_Instruction]]]:
+    """None by a path, nor by opening for reading; what is opened for writing may be written, so emptied."""
+    yield "truncate", [_fail(errno.EPERM)]
+    for name, flags in (("open", 1), ("openat", 2)):
+        yield name, [_load(flags), (_AND, 0, 0, os.O_TRUNC | os.O_ACCMODE), (_EQUAL, 0, 1, os.O_TRUNC), *_fail_allow()]
+    yield "openat2", [_fail(errno.ENOSYS)]  # its flags are behind a pointer
 
 
 def _sockets(*, network: bool) -> Iterable[tuple[str, list[_Instruction]]]:
@@ -189,6 +207,11 @@ def _prctl() -> list[_Instruction]:
 def _only(argument: int, values: Sequence[int]) -> list[_Instruction]:
     """Lets through when the argument is one of these numbers."""
     return [_load(argument), *[(_EQUAL, len(values) - at, 0, v) for at, v in enumerate(values)], *_fail_allow()]
+
+
+def _need(argument: int, values: Sequence[int]) -> list[_Instruction]:
+    """Goes on when the argument is one of these numbers."""
+    return [_load(argument), *[(_EQUAL, len(values) - at, 0, v) for at, v in enumerate(values)], _deny()]
 
 
 def _refuse(argument: int, values: Sequence[int]) -> list[_Instruction]:

@@ -19,11 +19,14 @@ _FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 1
 """The rights to files that each version of Landlock's interface knows (landlock(7)); later ones know those of 5."""
 
 _NEWEST_FILES = 5
-_TCP_SINCE, _SCOPE_SINCE = 4, 6
+_TRUNCATE_SINCE, _TCP_SINCE, _SCOPE_SINCE = 3, 4, 6
 _TCP = 0b11
 """Binding and connecting."""
 _SCOPE = 0b11
 """Abstract sockets and signals of what is outside."""
+
+STACK, MOST_STACK = 8 * 1024 * 1024, 64 * 1024 * 1024
+"""Bytes of its first thread's stack, and to what it may raise that; others' stacks are data."""
 
 CPU_GRACE = 5
 """Seconds of processor time between the signal that says that it is used up and the one that ends all."""
@@ -72,7 +75,8 @@ def _steps(asked: Sandboxing, machine: Machine, ground: Ground) -> Iterator[str]
         yield from _landlock(asked, machine.landlock, ground)
     if machine.seccomp:
         group = os.getpgid(ground.host) if ground.host else 0
-        freedom = Freedom(asked.network, asked.subprocess, ground.host, group)
+        truncation = not 0 < machine.landlock < _TRUNCATE_SINCE
+        freedom = Freedom(asked.network, asked.subprocess, ground.host, group, truncation)
         yield f"filter {build_filter(machine.seccomp, freedom).hex()}"
 
 
@@ -82,6 +86,7 @@ def _limits(asked: Sandboxing) -> Iterator[str]:
         (resource.RLIMIT_NOFILE, asked.open_files, asked.open_files),
         (resource.RLIMIT_FSIZE, asked.file_size, asked.file_size),
         (resource.RLIMIT_DATA, asked.memory, asked.memory),
+        (resource.RLIMIT_STACK, STACK, MOST_STACK),  # which the limit of data does not count
     ]
     if asked.cpu_seconds is not None:
         limits.append((resource.RLIMIT_CPU, asked.cpu_seconds, asked.cpu_seconds + CPU_GRACE))
