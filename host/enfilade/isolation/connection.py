@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Coroutine
 from typing import Any
 
 from enfilade.errors import LaunchError
+from enfilade.isolation.described import descriptions_of
 from enfilade.isolation.process import GuestProcess
 from enfilade.isolation.run import GuestStream
 from enfilade.isolation.transport.stream import Transport
@@ -103,7 +104,7 @@ class Connection:
                 f"plugin {self.plugin!r} speaks protocol {response.protocol}, this host speaks {codec.PROTOCOL}; "
                 "update the older of the two"
             )
-        return [codec.description_from_wire(strategy) for strategy in response.strategies]
+        return descriptions_of(response)
 
     async def alive(self, seconds: float) -> bool:
         """Whether the plugin's own code answers in time; a busy plugin may not, and is not dead for that."""
