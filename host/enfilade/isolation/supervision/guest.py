@@ -12,9 +12,11 @@ from enfilade.isolation.journal import Journal, Sink
 from enfilade.isolation.launch_spec import LaunchSpec
 from enfilade.isolation.process import StopTimes
 from enfilade.isolation.sandbox.plan import Confined
+from enfilade.isolation.supervision.alarm import Alarm
 from enfilade.isolation.supervision.backoff import Backoff, CrashPolicy
+from enfilade.isolation.supervision.crashes import Crashes
 from enfilade.isolation.supervision.pool import Pool, Waiting, again
-from enfilade.isolation.supervision.refusal import given_up, not_started, stopped, too_late
+from enfilade.isolation.supervision.refusal import not_started, stopped
 from enfilade.isolation.supervision.register import Register
 from enfilade.isolation.supervision.states import Listener, PluginStatus, State
 from enfilade.isolation.supervision.worker import Worker
@@ -77,8 +79,8 @@ class StartedGuest:
         self._watch = watch
         self._times = times
         self._pool: Pool[Worker] = Pool(spec.plugin, care.room, 1 if care.one_run else care.max_runs, care.queue)
-        self._backoff = Backoff(policy or CrashPolicy(), care.crashes)
         self._register = Register(spec.plugin, version)
+        self._crashes = Crashes(spec.plugin, Backoff(policy or CrashPolicy(), care.crashes), self._register)
         self._leaving: set[Worker] = set()
         self._starts: set[asyncio.Task[None]] = set()
         self._keepers: set[asyncio.Task[None]] = set()
@@ -87,8 +89,8 @@ class StartedGuest:
         self._last_use = monotonic()
         self._in_use = False
         self._stops = 0
-        self._alarm: asyncio.TimerHandle | None = None
-        self._idle_alarm: asyncio.TimerHandle | None = None
+        self._again = Alarm(self._start_again)
+        self._idle = Alarm(self._stop_idle)
 
     @property
     def pid(self) -> int | None:
@@ -103,7 +105,7 @@ class StartedGuest:
     def status(self) -> PluginStatus:
         """How it stands."""
         workers = [*self._pool.places, *self._leaving]
-        return self._register.status(workers, self._pool.waiting, self._backoff)
+        return self._register.status(workers, self._pool.waiting, self._crashes.backoff)
 
     def report_to(self, listener: Listener) -> None:
         """Tells somebody of each change of state from now on."""
@@ -125,7 +127,7 @@ class StartedGuest:
             LaunchError: It did not come to life; the text says how.
         """
         if self.pid is None:
-            self._refuse_if_given_up()
+            self._crashes.check()
             asker: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._askers.add(asker)
             self._used()
@@ -163,7 +165,8 @@ class StartedGuest:
         self._in_use = False
         try:
             self._end_waiting(stopped(self._spec.plugin))
-            self._cancel_alarms()
+            self._again.cancel()
+            self._idle.cancel()
             for start in self._starts:
                 start.cancel()
             for worker in [*self._pool.places, *self._leaving]:
@@ -181,13 +184,13 @@ class StartedGuest:
         return secrets_of(invocation.params, declared)
 
     async def _place(self, seconds: float | None) -> Worker:
-        self._refuse_if_given_up()
+        self._crashes.check()
         waiting = self._pool.ask()
         self._used()
         try:
             self._provide(waiting)
-            if not waiting.given.done():
-                self._refuse_if_too_late(seconds)
+            if not waiting.given.done() and self.pid is None:
+                self._crashes.check_in_time(seconds)
             worker = await waiting.given
         except BaseException:
             if (given := self._pool.give_up(waiting)) is not None:
@@ -220,31 +223,19 @@ class StartedGuest:
         self._last_use, self._in_use = monotonic(), True
 
     def _hand_out(self) -> None:
-        again_in = self._pool.hand_out(0 if self._backoff.left > 0 else len(self._starts))
+        again_in = self._pool.hand_out(0 if self._crashes.left > 0 else len(self._starts))
         if again_in is not None:
             asyncio.get_running_loop().call_later(again_in, self._hand_out)
-
-    def _refuse_if_given_up(self) -> None:
-        if self._backoff.given_up:
-            raise self._given_up()
-
-    def _refuse_if_too_late(self, seconds: float | None) -> None:
-        left = self._backoff.left
-        if seconds is not None and left >= seconds and self.pid is None:
-            raise too_late(self._spec.plugin, left, seconds, self._register.last_crash)
-
-    def _given_up(self) -> LaunchError:
-        return given_up(self._spec.plugin, self._backoff.crashes, self._register.last_crash)
 
     # Starting
 
     def _fill(self) -> None:
         """Starts the processes that are missing, now or when the plugin may be started again."""
         missing = self._wanted() - len(self._pool.places) - len(self._starts)
-        if missing <= 0 or self._stops or self._backoff.given_up:
+        if missing <= 0 or self._stops or self._crashes.too_many:
             return
-        if (left := self._backoff.left) > 0:
-            self._alarm_in(left)
+        if (left := self._crashes.left) > 0:
+            self._again.set(left)
             return
         for _ in range(missing):
             start = asyncio.ensure_future(self._start())
@@ -307,7 +298,7 @@ class StartedGuest:
         if isinstance(error, HostError) and not isinstance(error, LaunchError):
             self._register.plugin(State.STOPPED, error.message)  # it was refused: nothing was started
         else:
-            self._count_crash(error.message, 0.0, None)
+            self._crashed(error.message)
         self._hand_out()
 
     # Ending
@@ -324,7 +315,7 @@ class StartedGuest:
         self._leaving.add(worker)
         worker.retired = True
         if crash is not None:
-            self._count_crash(crash, worker.uptime, worker)
+            self._crashed(crash, worker.uptime, worker)
         self._fill()
 
     def gone(self, worker: Worker) -> None:
@@ -336,21 +327,14 @@ class StartedGuest:
             self._hand_out()
             self._fill()
 
-    def _count_crash(self, how: str, uptime: float, worker: Worker | None) -> None:
-        self._register.last_crash = how
-        self._backoff.crashed(uptime)
-        if worker is None:
-            self._register.plugin(State.CRASHED, how)
-        else:
-            self._register.moved(worker, State.CRASHED, how)
-        if self._backoff.given_up:
-            self._register.plugin(State.DISABLED, f"it crashed {self._backoff.crashes} times within five minutes")
-            self._end_waiting(self._given_up())
+    def _crashed(self, how: str, uptime: float = 0.0, worker: Worker | None = None) -> None:
+        self._crashes.add(how, uptime, worker)
+        if self._crashes.too_many:
+            self._end_waiting(self._crashes.refusal())
             for other in list(self._pool.places):
                 self._retire(other, "the plugin is disabled")
-        elif self._backoff.left > 0:
-            self._register.plugin(State.BACKING_OFF, f"it is not started again before {self._backoff.left:.1f} s")
-            self._alarm_in(self._backoff.left)
+        elif self._crashes.left > 0:
+            self._again.set(self._crashes.left)
 
     def _retire(self, worker: Worker, reason: str) -> None:
         """Gives a worker no more runs; it is stopped after its last."""
@@ -369,39 +353,26 @@ class StartedGuest:
 
     # Clocks
 
-    def _alarm_in(self, seconds: float) -> None:
-        if self._alarm is not None:
-            self._alarm.cancel()
-        self._alarm = asyncio.get_running_loop().call_later(seconds, self._ring)
-
-    def _ring(self) -> None:
+    def _start_again(self) -> None:
         """The plugin may be started again."""
-        self._alarm = None
-        if self._backoff.left > 0:  # it crashed again meanwhile
-            self._alarm_in(self._backoff.left)
+        if self._crashes.left > 0:  # it crashed again meanwhile
+            self._again.set(self._crashes.left)
             return
         self._fill()
-        if not (self._starts or self._pool.places or self._backoff.given_up):
+        if not (self._starts or self._pool.places or self._crashes.too_many):
             self._register.plugin(State.STOPPED, "the next run starts it again")
 
     def _watch_idleness(self) -> None:
         idle = [worker.idle_since for worker in self._pool.places if not worker.runs]
-        if self._care.idle_stop > 0 and self._idle_alarm is None and idle:
+        if self._care.idle_stop > 0 and not self._idle.is_set and idle:
             since = self._last_use if self._care.one_run else min(idle)
             left = since + self._care.idle_stop - monotonic()
-            self._idle_alarm = asyncio.get_running_loop().call_later(max(left, 0.01), self._stop_idle)
+            self._idle.set(max(left, 0.01))
 
     def _stop_idle(self) -> None:
-        self._idle_alarm = None
         horizon = monotonic() - self._care.idle_stop
         for worker in list(self._pool.places):
             idle_since = self._last_use if self._care.one_run else worker.idle_since
             if not worker.runs and idle_since <= horizon:
                 self._retire(worker, f"no run for {self._care.idle_stop:g} s")
         self._watch_idleness()
-
-    def _cancel_alarms(self) -> None:
-        for alarm in (self._alarm, self._idle_alarm):
-            if alarm is not None:
-                alarm.cancel()
-        self._alarm = self._idle_alarm = None
