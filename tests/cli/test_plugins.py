@@ -106,13 +106,13 @@ async def test_check_lists_all_faults_at_once(enfilade: Enfilade) -> None:
     enfilade.write("bad.py", BAD)
     done = await enfilade("plugins", "check", "bad:Bad")
     assert done.code == 1
-    assert done.text.startswith("bad:Bad does not fit the contract, 3 faults:\n")
+    assert done.text.startswith("bad:Bad does not fit the contract, 4 faults:\n")
     assert "'a b'" in done.text
     assert "'question'" in done.text
     assert "description to be str or dict" in done.text
     form = json.loads((await enfilade("plugins", "check", "bad:Bad", "--json")).out)
     assert form[0]["fits"] is False
-    assert len(form[0]["strategies"][0]["faults"]) == 3
+    assert len(form[0]["strategies"][0]["faults"]) == 4
 
 
 async def test_check_opens_in_a_process_of_its_own_whatever_the_configuration_says(enfilade: Enfilade) -> None:

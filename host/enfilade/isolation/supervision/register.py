@@ -90,6 +90,12 @@ class Register:
     def _tell(self, change: StateChange) -> None:
         who = f"plugin {change.plugin!r}" + (f" (process {change.pid})" if change.pid else "")
         reason = f": {change.reason}" if change.reason else ""
-        _log.log(_LOUD.get(change.state, logging.INFO), "%s is %s%s", who, change.state.value, reason)
+        _log.log(_level(change), "%s is %s%s", who, change.state.value, reason)
         for listener in self.listeners:
             listener(change)
+
+
+def _level(change: StateChange) -> int:
+    if change.state is State.UNREACHABLE and change.before not in _LIVING:
+        return logging.INFO  # who asked for it is told
+    return _LOUD.get(change.state, logging.INFO)
