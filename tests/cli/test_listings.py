@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from enfilade.cli import program
+from enfilade.cli.screen import ReaderGoneError
 from tests.support.enfilade_command import Enfilade
 
 CONFIG = """
@@ -169,3 +171,25 @@ async def test_the_doctor_names_settings_that_do_nothing_and_providers_that_ther
         "FAULT  model m: model 'm' has the provider 'opnai', of which there is none; did you mean 'openai'?"
         in done.text
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (("plugins", "info", "nosuch", "--json"), 1, "not_admitted"),
+        (("runs", "show", "--json"), 2, "invalid_params"),
+    ],
+)
+async def test_who_asks_for_json_gets_a_failure_as_json_too(
+    enfilade: Enfilade, words: tuple[str, ...], code: int, error: str
+) -> None:
+    done = await enfilade(*words)
+    assert (done.code, json.loads(done.out)["error"]["code"]) == (code, error)
+
+
+def test_a_reader_who_leaves_a_listing_is_no_fault_to_tell_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    def leaves(*_: object) -> int:
+        raise ReaderGoneError
+
+    monkeypatch.setattr("enfilade.cli.checkup.show", leaves)
+    assert program.main(["doctor"]) == 1

@@ -38,9 +38,9 @@ def tell(screen: Screen, error: EnfiladeError, *, as_json: bool = False) -> int:
     return exit_code_of(error)
 
 
-def show(error: EnfiladeError) -> int:
+def show(error: EnfiladeError, as_json: bool) -> int:
     """Writes the failure of a command that has no screen yet; gives the exit code."""
-    return tell(Screen.claim(), error)
+    return tell(Screen.claim(), error, as_json=as_json)
 
 
 def failed(error: EnfiladeError) -> Outcome:
@@ -62,4 +62,10 @@ def print_outcome(message: str) -> int:
     """Writes the outcome of a run that the command line kept from coming about."""
     error = CommandLineError(message)
     Screen.claim().result(outcome_line(failed(error)))
+    return USAGE
+
+
+def print_usage(message: str) -> int:
+    """Writes as JSON what is wrong with a command line; people were told already."""
+    Screen.claim().say(failure_json(CommandLineError(message)))
     return USAGE

@@ -14,13 +14,14 @@ import click
 from enfilade.cli.descendants import end_descendants
 from enfilade.cli.exit_code import FAILED, SIGNALLED, USAGE
 from enfilade.cli.lazy import LazyGroup, call
-from enfilade.cli.screen import OutputError
+from enfilade.cli.screen import OutputError, ReaderGoneError
 from enfilade.cli.signals import Interrupted
 from enfilade.extensions.commands import COMMANDS
 from enfilade_sdk.errors import EnfiladeError
 
 _THREAD_SECONDS = 0.2
 _STDOUT, _STDERR = 1, 2
+_JSON = "--json"
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
@@ -68,12 +69,15 @@ def _exit_code(words: list[str]) -> int:
         error.show()
         return FAILED
     except EnfiladeError as error:
-        return call("enfilade.cli.failure:show", error)
+        return call("enfilade.cli.failure:show", error, _JSON in words)
+    except ReaderGoneError:
+        return FAILED
     except OSError as error:
         if error.errno not in _UNWRITABLE:
             raise
         _forget_output()
-        return call("enfilade.cli.failure:show", OutputError(f"cannot write to standard output: {error.strerror}"))
+        fault = OutputError(f"cannot write to standard output: {error.strerror}")
+        return call("enfilade.cli.failure:show", fault, False)
     except Interrupted as interrupted:
         end_descendants()
         return interrupted.exit_code
@@ -91,11 +95,12 @@ def _forget_output() -> None:
 
 
 def _usage(error: click.UsageError, words: list[str]) -> int:
-    """Also gives whoever reads JSON Lines of `run` their last line."""
-    command = error.ctx.command.name if error.ctx is not None else None
-    if command == "run" and "--json" in words:
-        call("enfilade.cli.failure:print_outcome", error.format_message())
-    return USAGE
+    """Also gives whoever reads JSON an error to read, and of `run` the last line."""
+    command = error.ctx.command if error.ctx is not None else None
+    if command is None or _JSON not in words or not any(_JSON in parameter.opts for parameter in command.params):
+        return USAGE
+    printing = "print_outcome" if command.name == "run" else "print_usage"
+    return call(f"enfilade.cli.failure:{printing}", error.format_message())
 
 
 def _end(code: int) -> None:

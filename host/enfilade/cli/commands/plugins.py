@@ -5,7 +5,7 @@ import click
 from enfilade.cli.commands import installing, watching
 from enfilade.cli.lazy import call
 
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, of a failure too.")
 _VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Show the logs of the host and what plugins print.")
 
 

@@ -4,7 +4,7 @@ import click
 
 from enfilade.cli.lazy import call
 
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, of a failure too.")
 
 
 @click.command(short_help="Show how the plugins of running hosts stand.")
