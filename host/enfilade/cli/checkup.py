@@ -266,6 +266,7 @@ def _guest(config: Config, candidates: Sequence[Candidate], screen: Screen) -> C
 def _silent(config: Config, candidates: Sequence[Candidate], screen: Screen) -> Iterator[Check]:
     """Asks those of which only they themselves can say what they offer."""
     silent = [candidate for candidate in candidates if not candidate.offers]
+    logging.getLogger("enfilade.isolation").setLevel(logging.ERROR)  # one that is away is told of here
     for plugin in open_plugins(config, silent, screen, verbose=False) if silent else []:
         name = f"plugin {plugin.candidate.plugin}"
         if plugin.error is not None:
