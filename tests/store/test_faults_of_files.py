@@ -155,6 +155,13 @@ async def test_a_damaged_file_is_named_as_such(tmp_path: Path) -> None:
     assert caught.value.trouble is Trouble.DAMAGED
 
 
+async def test_a_path_that_is_too_long_for_sqlite_is_said_to_be(tmp_path: Path) -> None:
+    folder = tmp_path.joinpath(*["deep" * 20] * 7)
+    folder.mkdir(parents=True)
+    with pytest.raises(StoreError, match=r"its path has \d{3} bytes, and SQLite takes 500 at most; name a shorter one"):
+        await Store.open(url_of(folder / "records.db"))
+
+
 async def test_a_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be made: its folder does not exist; make it"):
         await Store.open(url_of(tmp_path / "missing" / "records.db"))

@@ -9,6 +9,9 @@ from enfilade.store.errors import NoRecordsError, StoreError, Trouble
 MAGIC = b"SQLite format 3\0"
 """What a SQLite file begins with."""
 
+LONGEST_PATH = 500
+"""Bytes of a path that SQLite opens for certain: its limit is 512, and it adds endings of its own."""
+
 
 def prepare_file(file: Path, *, named: bool, make: bool) -> None:
     """Makes the file where there is none, readable by its owner only: it holds whole conversations.
@@ -22,6 +25,12 @@ def prepare_file(file: Path, *, named: bool, make: bool) -> None:
         NoRecordsError: It is not there and not to be made.
         StoreError: It cannot be made or read, or is of another kind.
     """
+    if (length := len(os.fsencode(file.absolute()))) > LONGEST_PATH:
+        raise StoreError(
+            f"the store {file} cannot be used: its path has {length} bytes, and SQLite takes {LONGEST_PATH} at most; "
+            "name a shorter one in [store] url, or a shorter data folder with ENFILADE_DATA_DIR",
+            Trouble.REFUSED,
+        )
     if file.is_file():
         _check_kind(file)
         return

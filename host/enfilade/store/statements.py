@@ -1,5 +1,6 @@
 """The statements that write a batch, each made once and then kept: to make one takes longer than to run it."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from enfilade.store.batch import KEYS, TableName
@@ -56,10 +57,9 @@ class Statements:
 
     def _insert(self, target: Any, columns: Columns) -> Any:
         from sqlalchemy import bindparam
-        from sqlalchemy.dialects import postgresql, sqlite
 
         values: dict[str, Any] = {name: bindparam(name) for name in columns}
-        insert: Any = postgresql.insert if self._postgres else sqlite.insert
+        insert: Any = import_module(f"sqlalchemy.dialects.{'postgresql' if self._postgres else 'sqlite'}").insert
         return insert(target).values(values).on_conflict_do_nothing()
 
 
