@@ -174,6 +174,13 @@ def test_a_reply_cut_off_by_its_length_is_not_completed_and_run(ask: Any, reply:
     assert run.answer == "Rain."
 
 
+def test_an_action_cut_off_by_a_filter_is_not_run(ask: Any) -> None:
+    run = ask(Turn("Action: weather\nAction Input: Ob", finish_reason="content_filter"), RAIN).check()
+    assert (run.calls, run.answer) == ([], "Rain.")
+    assert "cut off" in said(run, 1)
+    assert ask(Turn("Thought: Rain and", finish_reason="content_filter")).check().answer == "Rain and"
+
+
 def test_an_answer_that_was_cut_off_is_given_as_far_as_it_came(ask: Any) -> None:
     assert ask(Turn("Final Answer: Rain and", finish_reason="length")).check().answer == "Rain and"
 

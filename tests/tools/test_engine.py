@@ -157,6 +157,14 @@ async def test_whatever_a_tool_raises_is_a_result(error: BaseException, text: st
     assert done.result.details["code"] == "tool_failed"
 
 
+async def test_a_function_in_a_thread_that_raises_keyboard_interrupt_ends_its_call_alone() -> None:
+    def interrupts() -> str:
+        raise KeyboardInterrupt
+
+    done = await call_once(interrupts)
+    assert (done.text, done.result.is_error) == ("the tool interrupts failed: RuntimeError: KeyboardInterrupt", True)
+
+
 @pytest.mark.parametrize("kind", ["plain", "awaited", "generator", "async generator"])
 @pytest.mark.parametrize("error", [ConnectionError("station offline"), StopIteration("x"), SystemExit(1)])
 async def test_whatever_a_function_raises_is_a_result(kind: str, error: BaseException) -> None:

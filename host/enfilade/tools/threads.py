@@ -148,6 +148,8 @@ class Lent:
     def _outcome(self, step: Callable[[], T]) -> "_Outcome[T]":
         try:
             return _Outcome(self._context.run(step))
+        except KeyboardInterrupt as error:  # nobody's key: signals reach the main thread alone
+            return _Outcome(error=RuntimeError(f"KeyboardInterrupt: {error}".rstrip(": ")))
         except BaseException as error:  # noqa: BLE001 - SystemExit of a tool ends its call, not its thread
             return _Outcome(error=error)
 

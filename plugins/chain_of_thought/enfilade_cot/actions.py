@@ -7,7 +7,7 @@ from enfilade_cot.spacing import trim
 
 FORM = 'write {"action": "<tool name>", "action_input": {...}}, complete and as valid JSON'
 
-CUT = f"the action was cut off by the length limit of the reply; nothing was run; {FORM}, and shorter"
+CUT = f"the action was cut off, by the length limit of the reply or a filter; nothing was run; {FORM}, and shorter"
 
 NO_TOOL = f"the action names no tool; {FORM}"
 

@@ -27,6 +27,10 @@ CUT_THOUGHT = (
 )
 
 
+_CUT_REASONS = frozenset({"length", "content_filter"})
+"""Why a reply may end before its end."""
+
+
 class ChainOfThoughtStrategy(AgentStrategy):
     """The loop for models that write their actions as text (ReAct)."""
 
@@ -68,12 +72,13 @@ class _ChainOfThought(Loop):
             for message in reply.take(parser.feed(chunk.text), labelled=parser.labelled):
                 yield message
         self.result = await call
-        cut = self.result.finish_reason == "length"
+        cut = self.result.finish_reason in _CUT_REASONS
         for message in reply.take(parser.finish(cut), labelled=parser.labelled):
             yield message
         for message in self._read_reasoning(cut=cut):
             yield message
-        self._settle(round_, thought_cut=cut and (parser.labelled or bool(self._scratchpad.text)))
+        too_long = self.result.finish_reason == "length"
+        self._settle(round_, thought_cut=too_long and (parser.labelled or bool(self._scratchpad.text)))
         yield self._closed(thought)
         if reply.error is not None:
             yield _format_error(reply.error, log)
