@@ -219,7 +219,7 @@ class LinkStream(Generic[Received]):
     """One stream of a link, with a window each way.
 
     Attributes:
-        number: Its number on the link.
+        number: Its number on the link; 0 while it has none.
         frame_bytes: Bytes of the frame that was read last.
         written: Whether the peer has heard of it.
     """
@@ -290,8 +290,13 @@ class LinkStream(Generic[Received]):
                 break
         payload = message.SerializeToString()
         self._window -= len(payload)
+        if not self.written:
+            self._begin()
         self.written = True
         self._link.send(Kind.DATA, self.number, payload)
+
+    def _begin(self) -> None:
+        """Hears that its first frame is about to leave."""
 
     def took(self, payload: bytes) -> None:
         """A frame came.
@@ -321,7 +326,7 @@ class LinkStream(Generic[Received]):
         """Tells the peer that nothing more of it is wanted; what still comes is dropped, within the window."""
         if self._over is None and not self._ended:
             self._over = StreamBrokenError("the stream was given up")
-            if self._link.broken is None:
+            if self._link.broken is None and self.number:
                 self._link.send(Kind.END, self.number)
         self._frames.clear()
         _wake(self._reader)

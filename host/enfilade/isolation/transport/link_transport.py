@@ -20,6 +20,7 @@ class LinkTransport:
         self._when_lost: Callable[[StreamBrokenError], None] | None = None
         self._last = 0
         self._streams: dict[int, LinkRunStream] = {}
+        self._unwritten: set[LinkRunStream] = set()
         self._answers: dict[int, asyncio.Future[bytes]] = {}
 
     async def describe(self, seconds: float) -> pb.DescribeResponse:
@@ -50,8 +51,8 @@ class LinkTransport:
 
     def open_run(self) -> "LinkRunStream":
         """A stream for one run, which costs nothing until it is written to."""
-        number = self._number()
-        stream = self._streams[number] = LinkRunStream(self._link, number, self._streams)
+        stream = LinkRunStream(self._link, self._enter, self._unwritten)
+        self._unwritten.add(stream)
         if self._link.broken is not None:
             stream.broke(self._link.broken)
         return stream
@@ -83,9 +84,10 @@ class LinkTransport:
 
     def lost(self, reason: StreamBrokenError) -> None:
         """Breaks every stream that is left."""
-        for stream in self._streams.values():
+        for stream in (*self._streams.values(), *self._unwritten):
             stream.broke(reason)
         self._streams.clear()
+        self._unwritten.clear()
         if self._when_lost is not None:
             self._when_lost(reason)
         for answer in self._answers.values():
@@ -110,6 +112,13 @@ class LinkTransport:
         finally:
             del self._answers[number]
 
+    def _enter(self, stream: "LinkRunStream") -> int:
+        """Numbers a stream whose first frame leaves now: to the plugin, a number below the last is of a run that ended."""
+        self._unwritten.discard(stream)
+        number = self._number()
+        self._streams[number] = stream
+        return number
+
     def _number(self) -> int:
         self._last += 1
         return self._last
@@ -118,12 +127,15 @@ class LinkTransport:
 class LinkRunStream(LinkStream[pb.PluginFrame]):
     """The stream of one run, among those of its link."""
 
-    def __init__(self, link: Link, number: int, streams: "dict[int, LinkRunStream]") -> None:
-        super().__init__(link, number, pb.PluginFrame.FromString)
-        self._among = streams
+    def __init__(self, link: Link, enter: "Callable[[LinkRunStream], int]", unwritten: "set[LinkRunStream]") -> None:
+        super().__init__(link, 0, pb.PluginFrame.FromString)
+        self._enter = enter
+        self._unwritten = unwritten
 
     def cancel(self) -> None:
         """Gives the run up."""
-        if not self.written:  # so no end will come
-            self._among.pop(self.number, None)
+        self._unwritten.discard(self)
         self.give_up()
+
+    def _begin(self) -> None:
+        self.number = self._enter(self)
