@@ -113,7 +113,7 @@ class LinkTransport:
             del self._answers[number]
 
     def _enter(self, stream: "LinkRunStream") -> int:
-        """Numbers a stream whose first frame leaves now: a plugin takes a number below the last for a run that ended."""
+        """Numbers a stream whose first frame leaves now: a plugin takes a number below the last for an ended run."""
         self._unwritten.discard(stream)
         number = self._number()
         self._streams[number] = stream
