@@ -55,8 +55,20 @@ async def test_a_plugin_that_goes_away_and_comes_back_is_connected_to_again_with
         assert heard.last(State.UNREACHABLE).reason.startswith("the connection broke: UNAVAILABLE: ")
         assert guest.status().state is State.UNREACHABLE
         async with plugin.there():
-            await heard.until_state(State.READY, 2)
+            await heard.until(lambda: guest.status().state is State.READY)
             assert guest.status().retry_at is None
+
+
+async def test_a_connection_that_broke_under_a_run_is_made_again_after_a_pause(plugin: Elsewhere) -> None:
+    async with known(plugin, heartbeat=0) as (guest, heard):
+        async with plugin.there():
+            run = asyncio.ensure_future(anext(begin(guest, "Far", TrialHatch())))
+            await asyncio.wait_for(plugin.running.wait(), BOUND)
+        with pytest.raises(GuestDiedError):
+            await asyncio.wait_for(run, BOUND)
+        await heard.until_state(State.UNREACHABLE)
+        async with plugin.there():
+            await heard.until_state(State.READY, 2)
     assert heard.states == [State.STARTING, State.READY, State.UNREACHABLE, State.READY, State.STOPPED]
 
 
@@ -127,7 +139,7 @@ async def test_those_who_wait_for_a_connection_hear_that_the_host_stops(plugin: 
 
 
 async def test_one_that_was_replaced_is_not_sought_any_more(plugin: Elsewhere) -> None:
-    async with known(plugin) as (guest, heard):
+    async with known(plugin, heartbeat=0) as (guest, heard):
         async with plugin.there():
             run = asyncio.ensure_future(anext(begin(guest, "Far", TrialHatch())))
             await asyncio.wait_for(plugin.running.wait(), BOUND)
