@@ -1,6 +1,8 @@
 """Whole runs of function calling against replies as servers really send them: isolated and in process."""
 
 import json
+import subprocess
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -233,6 +235,41 @@ async def test_an_unknown_tool_and_one_that_fails_are_told_to_the_model(isolatio
     assert "moorings" in results[0]
     assert "the siren is out of order" in results[1]
     assert "Traceback" not in results[1]
+
+
+def killed() -> bytes:
+    """Measures the tide."""
+    return subprocess.run(["/bin/sh", "-c", "kill -9 $$"], check=True, capture_output=True).stdout
+
+
+def cut_text() -> str:
+    """Measures the tide."""
+    return b"2 caf\xe9s".decode(errors="surrogateescape")
+
+
+def raw() -> bytes:
+    """Measures the tide."""
+    return b"\xff\xfe 2 caf\xe9s"
+
+
+@pytest.mark.parametrize(
+    ("tool", "result"),
+    [
+        (killed, "the tool killed failed: CalledProcessError"),
+        (cut_text, "2 caf\ufffds"),
+        (raw, "a file (application/octet-stream, 10 bytes) has been given to the user"),
+    ],
+)
+async def test_a_tool_whose_process_is_killed_or_whose_bytes_are_no_text_is_told_to_the_model(
+    isolation: Isolation, tool: Callable[[], object], result: str
+) -> None:
+    rules = [arguments_are_objects, calls_are_answered]
+    tools = (ToolEntry(tool=tool),)
+    played = await play([call_turn(tool.__name__), DONE], isolation, rules=rules, tools=tools)
+    answered(played)
+    told = played.requests[1]["messages"][-1]
+    assert (told["role"], told["content"][: len(result)]) == ("tool", result)
+    assert "Traceback" not in told["content"]
 
 
 async def test_the_limit_ends_a_model_that_never_answers(isolation: Isolation) -> None:

@@ -235,6 +235,29 @@ def test_a_call_in_whose_middle_the_reply_was_cut_is_a_broken_call_and_not_text(
         assert markup.take_found() == [BrokenCall("weather", arguments)]
 
 
+@pytest.mark.parametrize("end", ["</tool_call>", "", "</tool_call>\n"])
+def test_a_reply_that_is_nothing_but_a_call_of_a_tool_that_there_is_not_is_a_call(end: str) -> None:
+    text = '<tool_call>\n{"name": "forecast", "arguments": {"city": "Oban"}}\n' + end
+    stranger = BrokenCall("forecast", '{"city": "Oban"}')
+    assert taken(text) == taken(*text) == ("", [stranger])
+    assert taken(text.rstrip() + text)[1] == ([stranger, stranger] if end else [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>{"name": "forecast", "arguments": {}}</tool_call> is how it looks.',
+        '<tool_call>{"name": "forecast", "arguments": {}, "why": 1}</tool_call>',
+        '<tool_call>{"name": "the forecast", "arguments": {}}</tool_call>',
+        '<tool_call>{"name": "forecast", "arguments": [1]}</tool_call>',
+        '<tool_call>{"name": "forecast"}</tool_call>',
+        'It rains. <tool_call>{"name": "forecast", "arguments": {}}</tool_call>',
+    ],
+)
+def test_what_is_more_than_such_a_call_is_text(text: str) -> None:
+    assert taken(text) == taken(*text) == (text, [])
+
+
 BROKEN = {
     "a value that is missing": ('<tool_call>{"name": "weather", "arguments": {"city": }}</tool_call>', '{"city": }'),
     "arguments that are no object": ('<tool_call>{"name": "weather", "arguments": [1]}</tool_call>', "[1]"),

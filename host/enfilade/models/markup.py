@@ -21,8 +21,8 @@ class MarkupFilter:
     else is text and is given out unchanged, as soon as it cannot become a call any more. Markup inside a code span or
     in a code block that does something else is prose about markup. A code block, or a bare object, is a call only when
     nothing follows it (and, for the bare one, nothing stands before it). White space after a call belongs to it.
-    Markup at the start of a line that names a tool on the menu, but cannot be read, is a broken call, for the model to
-    be told.
+    A tag that calls another tool is a call, for the model to be told, when it is the whole reply. Markup at the start
+    of a line that names a tool on the menu, but cannot be read, is a broken call, for the model to be told.
 
     Args:
         menu: The tools that may be called; without any, all text passes.
@@ -39,7 +39,7 @@ class MarkupFilter:
         self._block: Block | None = None
         self._fresh = False
         self._pending: list[str] = []
-        self._pending_calls: list[MarkedCall] = []
+        self._pending_calls: list[MarkedCall | BrokenCall] = []
         self._found: list[MarkedCall | BrokenCall] = []
         self._failures = 0
         self._shown: list[str] = []
@@ -84,7 +84,7 @@ class MarkupFilter:
             block.finish()
             if block.calls is not None:
                 self._settle(block)
-            elif not self._is_broken(block, cut=cut):
+            elif not (self._is_strange(block) or self._is_broken(block, cut=cut)):
                 self._run(self._release(block))
         held, self._held = self._held, ""
         self._show(held)
@@ -112,7 +112,8 @@ class MarkupFilter:
             return ""
         self._block = None
         if block.calls is None:
-            return (rest or "") if self._is_broken(block) else self._release(block) + (rest or "")
+            kept = self._is_strange(block) or self._is_broken(block)
+            return (rest or "") if kept else self._release(block) + (rest or "")
         self._settle(block)
         return rest or ""
 
@@ -126,6 +127,14 @@ class MarkupFilter:
         self._give_up_pending()
         self._found += calls
         self._trim = True
+
+    def _is_strange(self, block: Block) -> bool:
+        """Whether a block calls a tool that there is not; that counts when the reply holds nothing else."""
+        call = block.stranger
+        if call is not None:
+            self._pending.append(block.opener.text + block.source)
+            self._pending_calls.append(call)
+        return call is not None
 
     def _is_broken(self, block: Block, *, cut: bool = False) -> bool:
         """Whether a block that cannot be read is meant as a call all the same."""
@@ -163,7 +172,7 @@ class MarkupFilter:
                 self._held = text[start:]
                 return ""
             if opener is not None and (opener.kind != "fenced" or end - start == _FENCE):
-                self._block = Block(opener, self._menu)
+                self._block = Block(opener, self._menu, strangers=self._blank)
                 self._fresh = self._blank or self._before == "\n"
                 return text[start + len(opener.text) :]
             self._show(text[start:end])

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from enfilade_sdk.markup.broken import FIRST_NAME, BrokenCall, broken_call
+from enfilade_sdk.markup.broken import FIRST_NAME, BrokenCall, broken_call, stranger
 from enfilade_sdk.markup.calls import CALL_KEYS, MarkedCall, Menu, marked_calls
 from enfilade_sdk.markup.kinds import NAMESPACES, Markup, Opener
 from enfilade_sdk.markup.prefixes import may_be_prefix, without_prefix
@@ -28,16 +28,18 @@ class Block:
     Args:
         opener: How it began.
         menu: The tools that may be called.
+        strangers: Whether a call of any other tool is held back, too, for `stranger` to tell.
 
     Attributes:
         opener: How it began.
         calls: What it turned out to hold; None while that is open, and when it is no call.
     """
 
-    def __init__(self, opener: Opener, menu: Menu) -> None:
+    def __init__(self, opener: Opener, menu: Menu, *, strangers: bool = False) -> None:
         self.opener = opener
         self.calls: list[MarkedCall] | None = None
         self._menu = menu
+        self._strangers = strangers and opener.kind == "tagged"
         self._pieces: list[str] = []
         self._size = 0
         self._head = opener.text if opener.inside else ""
@@ -69,7 +71,7 @@ class Block:
         """Whether it can no more become a call; once it is, it stays so."""
         if self._judged != len(self._head):
             self._judged = len(self._head)
-            self._hopeless = not _may_become(self.opener.kind, self._head, self._menu)
+            self._hopeless = not _may_become(self.opener.kind, self._head, self._menu, strangers=self._strangers)
         return self._hopeless or self._size > HOLD_LIMIT
 
     def finish(self) -> None:
@@ -89,6 +91,13 @@ class Block:
             return None
         body = self._body().rstrip()
         return broken_call(body.removesuffix(self.opener.end).rstrip(), self._menu, cut=cut)
+
+    @property
+    def stranger(self) -> BrokenCall | None:
+        """The call of a tool that is not on the menu, where that is all the block holds."""
+        if not self._strangers or self.calls is not None or self.is_hopeless:
+            return None
+        return stranger(self._body().rstrip().removesuffix(self.opener.end))
 
     @property
     def source(self) -> str:
@@ -120,7 +129,7 @@ class Block:
             self._head += text[: _HEAD - len(self._head)]
 
 
-def _may_become(kind: Markup, head: str, menu: Menu) -> bool:
+def _may_become(kind: Markup, head: str, menu: Menu, *, strangers: bool = False) -> bool:
     """Whether a block that begins like this may be a call. What is refused here stays refused, however it goes on."""
     if kind == "fenced":
         word, line_end, body = head.partition("\n")
@@ -140,6 +149,8 @@ def _may_become(kind: Markup, head: str, menu: Menu) -> bool:
     if kind == "sections":
         return True
     body = head.lstrip()
+    if strangers and body[:1] == "{":
+        return _json_start(body, None, strict=False)
     return (
         not body
         or (kind == "tagged" and _agree(body, "```"))
@@ -191,8 +202,8 @@ def _agree(text: str, start: str) -> bool:
     return text.startswith(start) or start.startswith(text)
 
 
-def _json_start(head: str, menu: Menu, *, strict: bool) -> bool:
-    """Whether an object of a call may begin; without `strict` its quotes may be Python's."""
+def _json_start(head: str, menu: Menu | None, *, strict: bool) -> bool:
+    """Whether an object of a call may begin, of any tool without a menu; unless `strict`, in Python's quotes too."""
     found = _FIRST_KEY.match(head)
     if found is None:
         return False
@@ -204,7 +215,7 @@ def _json_start(head: str, menu: Menu, *, strict: bool) -> bool:
     if not (key in CALL_KEYS if ended else any(known.startswith(key) for known in CALL_KEYS)):
         return False
     named = FIRST_NAME.match(head)
-    return named is None or _is_on(menu, named[3], whole=bool(named[4]))
+    return named is None or menu is None or _is_on(menu, named[3], whole=bool(named[4]))
 
 
 def _name_start(text: str, menu: Menu, *, ends: str) -> bool:
