@@ -17,6 +17,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "__init__.py").write_text("raise AssertionError('imported')\n")
     (folder / "strategy.py").write_text("raise AssertionError('imported')\n")
     (folder / "broken.py").write_text("def (\n")
+    (folder / "nested.py").write_text("x = " + "-" * 100_000 + "1\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     return folder

@@ -57,6 +57,13 @@ def not_files(place: Path) -> None:
         server.bind(str(place / "1.sock"))
 
 
+@pytest.fixture(autouse=True)
+def _in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some disks take milliseconds to remove a folder."""
+    if os.access("/dev/shm", os.W_OK):
+        monkeypatch.setenv("ENFILADE_RUNTIME_DIR", "/dev/shm")
+
+
 HOSTILE = [deep, full, oddly_named, closed, not_files]
 
 

@@ -11,7 +11,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -131,8 +131,12 @@ def ground(neighbour: StartedGuest, private: Path) -> Iterator[dict[str, str]]:
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
         socket.socket(socket.AF_UNIX) as abstract,
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as log,
+        ExitStack() as terminal,
     ):
         udp.bind(("127.0.0.1", 0))
+        ends = os.openpty()
+        for end in ends:
+            terminal.callback(os.close, end)
         abstract.bind(f"\0{folder}")
         abstract.listen()
         Path(folder).chmod(0o755)
@@ -157,6 +161,7 @@ def ground(neighbour: StartedGuest, private: Path) -> Iterator[dict[str, str]]:
             "neighbour_file": str(note),
             "neighbour_socket": str(private),
             "abstract": folder,
+            "terminal": os.ttyname(ends[1]),
             "datagram": f"{folder}/log",
             "tcp": str(tcp.getsockname()[1]),
             "udp": str(udp.getsockname()[1]),

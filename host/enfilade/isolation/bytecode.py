@@ -3,14 +3,23 @@
 Installers such as uv leave it uncompiled; then every start would compile the same modules again, some 45 ms each time.
 """
 
-import compileall
+import contextlib
 import importlib.util
+import os
+import resource
+import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from enfilade.isolation.sandbox import entrance
+from enfilade.isolation.sandbox.confinement import VARIABLE
+
 SERVING = "enfilade_sdk.serving.process"
 """The module of the SDK that a process begins with."""
+
+COMPILE_SECONDS, COMPILE_MEMORY = 60, 1024 * 1024 * 1024
+"""What compiling a package may take of the processor and of memory: a plugin's source can be made to take all."""
 
 
 def compile_missing(modules: Iterable[str]) -> None:
@@ -24,7 +33,29 @@ def compile_missing(modules: Iterable[str]) -> None:
     for module in dict.fromkeys((SERVING, *modules)):
         package = _package_of(module)
         if package is not None and not _is_compiled(package, module):
-            compileall.compile_dir(package, quiet=2)
+            _compile(package)
+
+
+def _compile(package: Path) -> None:
+    """Compiles a package in a process apart, which ends with this one; the host does not even read a plugin's code."""
+    limits = ((resource.RLIMIT_CPU, COMPILE_SECONDS), (resource.RLIMIT_DATA, COMPILE_MEMORY))
+    steps = "\n".join(f"limit {kind} {most} {most}" for kind, most in limits)
+    if sys.platform == "linux":
+        steps = f"parent {os.getpid()}\n{steps}"
+    kept = [f"-Xpycache_prefix={sys.pycache_prefix}"] if sys.pycache_prefix else []
+    python = [sys.executable, "-I", "-S"]
+    command = [*python, entrance.__file__, entrance.PROGRAM, *python, *kept, "-m", "compileall", "-qq", str(package)]
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(
+            command,
+            env={VARIABLE: steps},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+            timeout=2 * COMPILE_SECONDS,
+            cwd="/",
+        )
 
 
 def _package_of(module: str) -> Path | None:

@@ -56,6 +56,12 @@ def descriptor(target: Target) -> str:
     raise PermissionError("nothing was left open")
 
 
+def terminal(target: Target) -> str:
+    """The terminal of the host's user: what is typed there can be read, and something can be typed."""
+    os.close(os.open(target["terminal"], os.O_RDWR | os.O_NOCTTY))
+    return "a terminal"
+
+
 def processes(target: Target) -> str:
     """What runs on the machine, and with which words it was started."""
     words = Path(f"/proc/{target['host']}/cmdline").read_bytes()
