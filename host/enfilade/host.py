@@ -87,13 +87,7 @@ class Host:
         self.gateway = ModelGateway(self.config.models, self.config.default_model, offer.models)
         self._plugins = Plugins(self.config, offer.launchers, candidates, further)
         self.catalog = self._plugins.catalog
-        self._toolboxes = Toolboxes(
-            self.config.tool_limits,
-            self.config.tools,
-            tools,
-            offer.tools.values(),
-            {"mcp": self.config.mcp, "openapi": self.config.openapi, "knowledge": self.config.knowledge},
-        )
+        self._toolboxes = Toolboxes.of(self.config, tools, offer.tools.values())
         self._store = late_store(offer.stores, self.config.store)
         self._storage = storage or (MemoryStorage() if self.config.store is None else self._store)
         remembers = self.config.store is not None or (layers is None and records_runs(self.config))

@@ -6,8 +6,9 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
+from enfilade.config import Config
 from enfilade.settings.current_folder import current_folder
 from enfilade.tools.engine import ToolEngine
 from enfilade.tools.entry import ToolEntry
@@ -57,6 +58,16 @@ class Toolboxes:
         self._boxes: OrderedDict[int, _Box] = OrderedDict()
         self._retired: set[_Box] = set()  # no longer in their places; the last one to give one back closes it
         self._lock = asyncio.Lock()
+
+    @classmethod
+    def of(cls, config: Config, given: Sequence[Any], kinds: Iterable[SourceKind]) -> Self:
+        """The toolboxes of a configuration."""
+        sections: dict[str, Mapping[str, Any]] = {
+            "mcp": config.mcp,
+            "openapi": config.openapi,
+            "knowledge": config.knowledge,
+        }
+        return cls(config.tool_limits, config.tools, given, kinds, sections)
 
     @asynccontextmanager
     async def lent(self, entries: tuple[ToolEntry, ...]) -> AsyncIterator[ToolEngine]:

@@ -10,7 +10,8 @@ import pytest
 from enfilade_fc.strategy import FunctionCallingStrategy
 from enfilade_sdk.errors import ErrorCode, ModelFailedError
 from enfilade_sdk.invocation import File, ModelInfo
-from enfilade_sdk.prompts import AssistantMessage, SystemMessage, ToolMessage, UserMessage
+from enfilade_sdk.messages import LogPayload, text_message, url_message
+from enfilade_sdk.prompts import AssistantMessage, ModelResult, SystemMessage, ToolCall, ToolMessage, UserMessage
 from enfilade_sdk.testing import CallOf, ScriptedModel, StrategyRun, Turn, conformance, run_strategy
 
 
@@ -213,8 +214,6 @@ def test_the_log_tree_has_rounds_thoughts_and_calls(ask: Any) -> None:
 
 
 def test_what_a_tool_sends_to_the_user_is_passed_on_but_not_its_text(ask: Any) -> None:
-    from enfilade_sdk.messages import text_message, url_message
-
     def draw() -> Any:
         yield text_message("drawn")
         yield url_message("https://pictures.example/boat.png", "image")
@@ -225,9 +224,6 @@ def test_what_a_tool_sends_to_the_user_is_passed_on_but_not_its_text(ask: Any) -
 
 
 def test_a_repaired_argument_is_flagged_in_the_log() -> None:
-    from enfilade_sdk.messages import LogPayload
-    from enfilade_sdk.prompts import ModelResult, ToolCall
-
     call = ToolCall(id="c", name="weather", arguments='{"city": "Oban"}', parsed={"city": "Oban"}, repaired=True)
 
     class Mending(ScriptedModel):

@@ -12,6 +12,7 @@ from enfilade.config import Config, Limits
 from enfilade.errors import NameConflictError, StrategyNotFoundError
 from enfilade.host import Host
 from enfilade.outcome import Status
+from enfilade_sdk.contract import ResolvedAgentStrategy
 from enfilade_sdk.errors import EnfiladeError, ErrorCode, InvalidParamsError, NotAdmittedError
 from enfilade_sdk.messages import LogStatus
 
@@ -179,8 +180,6 @@ async def test_a_file_over_the_limit_is_refused_by_name(candidate: Candidate) ->
 
 
 async def test_a_resolved_strategy_satisfies_the_contract_from_another_thread(host: Host) -> None:
-    from enfilade_sdk.contract import ResolvedAgentStrategy
-
     strategy = host.resolve("echo")
 
     def use() -> tuple[list[str], list[str]]:
