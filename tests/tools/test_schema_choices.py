@@ -4,20 +4,8 @@ from typing import Any
 
 import pytest
 
-from enfilade.tools.arguments import ArgumentReader, ArgumentsError
-from enfilade.tools.schema import ToolSchema, tool_schema
-
-
-def offered(declared: object) -> dict[str, Any]:
-    return tool_schema(declared).offered
-
-
-def accepts(schema: ToolSchema, arguments: dict[str, Any]) -> bool:
-    try:
-        return ArgumentReader("t", schema).read(arguments).values == arguments
-    except ArgumentsError:
-        return False
-
+from enfilade.tools.schema import tool_schema
+from tests.tools.declared import accepts, offered
 
 CHOICE = {
     "oneOf": [

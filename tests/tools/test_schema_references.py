@@ -4,42 +4,8 @@ from typing import Any
 
 import pytest
 
-from enfilade.tools.arguments import ArgumentReader, ArgumentsError
-from enfilade.tools.schema import ToolSchema, tool_schema
-
-RECURSIVE = {
-    "type": "object",
-    "properties": {
-        "q": {"$ref": "#/$defs/Req"},
-        "mode": {"anyOf": [{"$ref": "#/$defs/Mode"}, {"type": "null"}], "default": None},
-    },
-    "required": ["q"],
-    "additionalProperties": False,
-    "$defs": {
-        "Mode": {"type": "string", "enum": ["brief", "long"]},
-        "Req": {
-            "type": "object",
-            "properties": {"words": {"type": "string"}, "then": {"$ref": "#/$defs/Req"}},
-            "required": ["words"],
-        },
-    },
-}
-
-
-def offered(declared: object) -> dict[str, Any]:
-    return tool_schema(declared).offered
-
-
-def property_of(schema: Any, name: str = "p") -> Any:
-    """What becomes of one property."""
-    return offered({"type": "object", "properties": {name: schema}})["properties"].get(name)
-
-
-def accepts(schema: ToolSchema, arguments: dict[str, Any]) -> bool:
-    try:
-        return ArgumentReader("t", schema).read(arguments).values == arguments
-    except ArgumentsError:
-        return False
+from enfilade.tools.schema import tool_schema
+from tests.tools.declared import RECURSIVE, accepts, offered, property_of
 
 
 def test_references_are_kept_together_with_what_they_mean() -> None:
