@@ -138,7 +138,8 @@ async def test_a_bar_shows_how_far_it_is_on_a_terminal(enfilade: Enfilade) -> No
 
 INTERRUPTED = """
 import sys, threading
-from enfilade.cli import knowledge_progress, loop_thread, main
+from enfilade.cli import loop_thread, main
+from enfilade.cli.knowledge import progress
 heard, cancel = threading.Event(), loop_thread.Job.cancel
 def cancelled(self):
     cancel(self)
@@ -148,7 +149,7 @@ def tell(self, done, total, name):
         print("half", file=sys.stderr, flush=True)
         assert heard.wait(30)
 loop_thread.Job.cancel = cancelled
-knowledge_progress.FileProgress.__call__ = tell
+progress.FileProgress.__call__ = tell
 sys.exit(main())
 """
 """The command, which stops when half of the files are in until a signal has come."""

@@ -19,7 +19,7 @@ from enfilade.candidate import Candidate, plugin_key
 from enfilade.cli.candidates import beside_the_host
 from enfilade.cli.exit_code import DONE, FAILED
 from enfilade.cli.json_line import json_text
-from enfilade.cli.plugin_opening import open_plugins
+from enfilade.cli.plugins.opening import open_plugins
 from enfilade.cli.screen import Screen
 from enfilade.config import Config, load_config
 from enfilade.discovery.managed import managed_candidates

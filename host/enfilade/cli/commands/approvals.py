@@ -28,7 +28,7 @@ def approvals() -> None:
 @_JSON
 def list_(*, closed: bool, limit: int, store: str | None, as_json: bool) -> int:
     """List the tool calls that wait for a word, the oldest first."""
-    return call("enfilade.cli.approval_list:show", closed, limit, store, as_json)
+    return call("enfilade.cli.approvals.list:show", closed, limit, store, as_json)
 
 
 @approvals.command(short_help="Allow a call.")
@@ -38,7 +38,7 @@ def list_(*, closed: bool, limit: int, store: str | None, as_json: bool) -> int:
 @_JSON
 def approve(petition_id: str, *, arguments: str | None, store: str | None, as_json: bool) -> int:
     """Allow a tool call, as it is or with other arguments."""
-    return call("enfilade.cli.approval_answer:approve", petition_id, arguments, store, as_json)
+    return call("enfilade.cli.approvals.answer:approve", petition_id, arguments, store, as_json)
 
 
 @approvals.command(short_help="Refuse a call.")
@@ -48,4 +48,4 @@ def approve(petition_id: str, *, arguments: str | None, store: str | None, as_js
 @_JSON
 def deny(petition_id: str, *, reason: str, store: str | None, as_json: bool) -> int:
     """Refuse a tool call."""
-    return call("enfilade.cli.approval_answer:deny", petition_id, reason, store, as_json)
+    return call("enfilade.cli.approvals.answer:deny", petition_id, reason, store, as_json)

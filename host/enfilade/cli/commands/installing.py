@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 
 import click
 
-from enfilade.cli.install_options import InstallOptions
 from enfilade.cli.lazy import call
+from enfilade.cli.plugins.install_options import InstallOptions
 
 _Declared = TypeVar("_Declared", bound=Callable[..., Any])
 
@@ -44,7 +44,7 @@ def add(spec: str, **given: Any) -> int:
     enfilade plugins add some-strategy==1.4.0 --python 3.12
     enfilade plugins add ./some_strategy-1.4.0-py3-none-any.whl
     """  # noqa: D301 - click's mark for lines that stay as they are
-    return call("enfilade.cli.plugin_install:add", spec, InstallOptions(**given))
+    return call("enfilade.cli.plugins.install:add", spec, InstallOptions(**given))
 
 
 @click.command(short_help="Install a newer version beside the old, then swap.")
@@ -58,7 +58,7 @@ def update(name: str, spec: str | None, **given: Any) -> int:
     or folder is installed from there again, or from what --from names. Runs end on the version that they began on; if
     anything fails, the old version stays.
     """
-    return call("enfilade.cli.plugin_install:update", name, spec, InstallOptions(**given))
+    return call("enfilade.cli.plugins.install:update", name, spec, InstallOptions(**given))
 
 
 @click.command(short_help="Remove an installed plugin.")
@@ -66,7 +66,7 @@ def update(name: str, spec: str | None, **given: Any) -> int:
 @_JSON
 def remove(name: str, *, as_json: bool) -> int:
     """Remove a plugin and its environment. Hosts that use it end their runs first."""
-    return call("enfilade.cli.plugin_switch:remove", name, as_json)
+    return call("enfilade.cli.plugins.switch:remove", name, as_json)
 
 
 @click.command(short_help="Let hosts use a disabled plugin again.")
@@ -74,7 +74,7 @@ def remove(name: str, *, as_json: bool) -> int:
 @_JSON
 def enable(name: str, *, as_json: bool) -> int:
     """Let hosts use a plugin again that was disabled."""
-    return call("enfilade.cli.plugin_switch:enable", name, as_json)
+    return call("enfilade.cli.plugins.switch:enable", name, as_json)
 
 
 @click.command(short_help="Keep a plugin installed, and let no host use it.")
@@ -82,4 +82,4 @@ def enable(name: str, *, as_json: bool) -> int:
 @_JSON
 def disable(name: str, *, as_json: bool) -> int:
     """Keep a plugin installed and let no host use it. Runs that are under way end first."""
-    return call("enfilade.cli.plugin_switch:disable", name, as_json)
+    return call("enfilade.cli.plugins.switch:disable", name, as_json)

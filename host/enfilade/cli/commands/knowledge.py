@@ -33,14 +33,14 @@ def add(
     PATH is a file (text, Markdown, HTML, PDF) or a folder of such files. What is there already and has not changed
     stays; what has changed takes its place. Ctrl-C, or a file that cannot be read, leaves everything as it was.
     """
-    return call("enfilade.cli.knowledge_add:add", name, paths, description, prune, as_json, verbose)
+    return call("enfilade.cli.knowledge.add:add", name, paths, description, prune, as_json, verbose)
 
 
 @knowledge.command("list", short_help="List the knowledge bases.")
 @_JSON
 def list_(*, as_json: bool) -> int:
     """List the knowledge bases."""
-    return call("enfilade.cli.knowledge_list:show", as_json)
+    return call("enfilade.cli.knowledge.list:show", as_json)
 
 
 @knowledge.command(short_help="Show the documents of one.")
@@ -48,7 +48,7 @@ def list_(*, as_json: bool) -> int:
 @_JSON
 def show(name: str, *, as_json: bool) -> int:
     """Show what is in a knowledge base."""
-    return call("enfilade.cli.knowledge_show:show", name, as_json)
+    return call("enfilade.cli.knowledge.show:show", name, as_json)
 
 
 @knowledge.command(short_help="Take documents out, or remove all of it.")
@@ -60,7 +60,7 @@ def remove(name: str, paths: tuple[str, ...], *, as_json: bool) -> int:
 
     PATH is a file or a folder that was added (it may be gone), or a name that 'enfilade knowledge show' lists.
     """
-    return call("enfilade.cli.knowledge_remove:remove", name, paths, as_json)
+    return call("enfilade.cli.knowledge.remove:remove", name, paths, as_json)
 
 
 @knowledge.command(short_help="Search one, as an agent would.")
@@ -71,4 +71,4 @@ def remove(name: str, paths: tuple[str, ...], *, as_json: bool) -> int:
 @_VERBOSE
 def search(name: str, query: str, *, limit: int | None, as_json: bool, verbose: bool) -> int:
     """Search a knowledge base, as an agent would, and print the passages, the best first."""
-    return call("enfilade.cli.knowledge_search:search", name, query, limit, as_json, verbose)
+    return call("enfilade.cli.knowledge.search:search", name, query, limit, as_json, verbose)

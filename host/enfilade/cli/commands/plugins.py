@@ -24,7 +24,7 @@ for _command in (watching.status, watching.logs, watching.restart):
 @_JSON
 def list_(*, as_json: bool) -> int:
     """List the strategies. Reads metadata only: nothing of a plugin runs."""
-    return call("enfilade.cli.plugin_list:show", as_json)
+    return call("enfilade.cli.plugins.list:show", as_json)
 
 
 @plugins.command(short_help="Show what a strategy takes.")
@@ -36,7 +36,7 @@ def info(name: str, *, as_json: bool, verbose: bool) -> int:
 
     NAME is a strategy or a plugin of 'enfilade plugins list', or module:Class in the current folder.
     """
-    return call("enfilade.cli.plugin_info:show", name, as_json, verbose)
+    return call("enfilade.cli.plugins.info:show", name, as_json, verbose)
 
 
 @plugins.command(short_help="List what speaks against a strategy.")
@@ -48,4 +48,4 @@ def check(name: str, *, as_json: bool, verbose: bool) -> int:
 
     NAME is a strategy or a plugin of 'enfilade plugins list'; module:Class is looked for in the current folder first.
     """
-    return call("enfilade.cli.plugin_check:show", name, as_json, verbose)
+    return call("enfilade.cli.plugins.check:show", name, as_json, verbose)

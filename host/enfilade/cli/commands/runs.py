@@ -49,7 +49,7 @@ def runs() -> None:
 @_JSON
 def list_(*, store: str | None, as_json: bool, limit: int, **wanted: str | None) -> int:
     """List recorded runs, the newest first."""
-    return call("enfilade.cli.run_list:show", wanted, limit, store, as_json)
+    return call("enfilade.cli.runs.list:show", wanted, limit, store, as_json)
 
 
 @runs.command(short_help="Show what a run did.")
@@ -58,7 +58,7 @@ def list_(*, store: str | None, as_json: bool, limit: int, **wanted: str | None)
 @_JSON
 def show(run_id: str, *, store: str | None, as_json: bool) -> int:
     """Show a run: its question, each model call with its tool calls, the answer, what it used."""
-    return call("enfilade.cli.run_show:show", run_id, store, as_json)
+    return call("enfilade.cli.runs.show:show", run_id, store, as_json)
 
 
 @runs.command(short_help="Write a run out as one JSON document.")
@@ -69,7 +69,7 @@ def show(run_id: str, *, store: str | None, as_json: bool) -> int:
 @_JSON
 def export(run_id: str, *, output: Path | None, store: str | None, as_json: bool) -> int:
     """Write a run out, with every message and the files that were kept, as one JSON document."""
-    return call("enfilade.cli.run_export:export", run_id, output, store, as_json)
+    return call("enfilade.cli.runs.export:export", run_id, output, store, as_json)
 
 
 @runs.command(short_help="Delete the records of a run, or of all old ones.")
@@ -86,4 +86,4 @@ def export(run_id: str, *, output: Path | None, store: str | None, as_json: bool
 @_JSON
 def delete(run_id: str | None, *, before: str | None, with_usage: bool, store: str | None, as_json: bool) -> int:
     """Delete a run, or all old ones, with all records. Their token counts stay unless told otherwise."""
-    return call("enfilade.cli.run_delete:delete", run_id, before, with_usage, store, as_json)
+    return call("enfilade.cli.runs.delete:delete", run_id, before, with_usage, store, as_json)

@@ -14,7 +14,7 @@ def status(*, as_json: bool) -> int:
 
     A host shows a plugin when it has first been used there.
     """
-    return call("enfilade.cli.plugin_status:show", as_json)
+    return call("enfilade.cli.plugins.status:show", as_json)
 
 
 @click.command(short_help="Show what a plugin printed.")
@@ -36,7 +36,7 @@ def logs(name: str, number: int, *, going_on: bool, as_json: bool) -> int:
 
     Secrets that the host knows are masked. NAME is a plugin of 'enfilade plugins list'.
     """
-    return call("enfilade.cli.plugin_logs:show", name, number, going_on, as_json)
+    return call("enfilade.cli.plugins.logs:show", name, number, going_on, as_json)
 
 
 @click.command(short_help="Let running hosts start a plugin anew.")
@@ -48,4 +48,4 @@ def restart(name: str, *, as_json: bool) -> int:
     Runs that are under way end where they are; those that come go to the new process as soon as it is there. If it does
     not start, what ran goes on.
     """
-    return call("enfilade.cli.plugin_restart:show", name, as_json)
+    return call("enfilade.cli.plugins.restart:show", name, as_json)

@@ -6,7 +6,7 @@ from enfilade.cli.exit_code import DONE
 from enfilade.cli.failure import tell
 from enfilade.cli.json_line import json_text
 from enfilade.cli.moment import moment
-from enfilade.cli.run_records import with_records
+from enfilade.cli.runs.records import with_records
 from enfilade.cli.screen import Screen
 from enfilade.cli.usage import CommandLineError
 from enfilade.store.database import Database

@@ -5,7 +5,7 @@ from typing import Any
 
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.json_line import json_text
-from enfilade.cli.run_records import with_records
+from enfilade.cli.runs.records import with_records
 from enfilade.cli.screen import Screen
 from enfilade.cli.usage import CommandLineError
 from enfilade.store.approvals import decide_petition

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.json_line import json_text
-from enfilade.cli.knowledge_bases import KnowledgeBases, counted, told
+from enfilade.cli.knowledge.bases import KnowledgeBases, counted, told
 from enfilade.cli.screen import Screen
 from enfilade.tools.knowledge.adding import totals
 from enfilade.tools.knowledge.documents import documents_of

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.json_line import json_text
-from enfilade.cli.run_records import with_records
+from enfilade.cli.runs.records import with_records
 from enfilade.cli.screen import Screen
 from enfilade.cli.visible import in_one_line
 from enfilade.store.database import Database

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.json_line import json_text
-from enfilade.cli.knowledge_bases import KnowledgeBases, told
+from enfilade.cli.knowledge.bases import KnowledgeBases, told
 from enfilade.cli.logs import show_logs
 from enfilade.cli.loop_thread import LoopThread
 from enfilade.cli.screen import Screen

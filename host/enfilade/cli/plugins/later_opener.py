@@ -10,7 +10,7 @@ from enfilade.environments.entry import PluginEntry
 from enfilade.environments.order import Opener, Progress, Step, StepName
 
 if TYPE_CHECKING:
-    from enfilade.cli.plugin_opener import PluginOpener
+    from enfilade.cli.plugins.opener import PluginOpener
     from enfilade_sdk.contract import StrategyDescription
 
 _T = TypeVar("_T")
@@ -60,5 +60,5 @@ class LaterOpener:
 
 
 def _load() -> "PluginOpener":
-    opener: PluginOpener = import_module("enfilade.cli.plugin_opener").PluginOpener.configured()
+    opener: PluginOpener = import_module("enfilade.cli.plugins.opener").PluginOpener.configured()
     return opener

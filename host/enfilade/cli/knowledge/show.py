@@ -6,7 +6,7 @@ from typing import Any
 
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.json_line import json_text
-from enfilade.cli.knowledge_bases import KnowledgeBases, counted, told
+from enfilade.cli.knowledge.bases import KnowledgeBases, counted, told
 from enfilade.cli.listing import table
 from enfilade.cli.screen import Screen
 from enfilade.tools.knowledge.adding import totals

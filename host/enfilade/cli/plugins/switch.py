@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.failure import tell
-from enfilade.cli.plugin_entry import entry_json
+from enfilade.cli.plugins.entry import entry_json
 from enfilade.cli.screen import Screen
 from enfilade.environments.entry import PluginEntry
 from enfilade.environments.installed import InstalledPlugins

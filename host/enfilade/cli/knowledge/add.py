@@ -5,8 +5,8 @@ from dataclasses import asdict
 
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.json_line import json_text
-from enfilade.cli.knowledge_bases import KnowledgeBases, counted, told
-from enfilade.cli.knowledge_progress import FileProgress
+from enfilade.cli.knowledge.bases import KnowledgeBases, counted, told
+from enfilade.cli.knowledge.progress import FileProgress
 from enfilade.cli.logs import show_logs
 from enfilade.cli.loop_thread import LoopThread
 from enfilade.cli.screen import YELLOW, Screen

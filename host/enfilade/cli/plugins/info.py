@@ -5,7 +5,7 @@ from typing import Any
 from enfilade.cli.candidates import candidates_named
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.json_line import json_text
-from enfilade.cli.plugin_opening import OpenedPlugin, open_plugins
+from enfilade.cli.plugins.opening import OpenedPlugin, open_plugins
 from enfilade.cli.screen import Screen
 from enfilade.config import load_config
 from enfilade.errors import StrategyNotFoundError, near_matches

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TextIO
 
 from enfilade.cli.exit_code import DONE
-from enfilade.cli.run_records import with_records
+from enfilade.cli.runs.records import with_records
 from enfilade.cli.screen import OutputError, Screen
 from enfilade.store.database import Database
 from enfilade.store.export import export_run

@@ -5,13 +5,13 @@ from functools import partial
 from typing import Any
 
 from enfilade.cli.exit_code import DONE, USAGE
-from enfilade.cli.install_options import InstallOptions
-from enfilade.cli.install_progress import InstallProgress
-from enfilade.cli.later_opener import LaterOpener
 from enfilade.cli.lazy import call
 from enfilade.cli.logs import show_logs
 from enfilade.cli.loop_thread import LoopThread
-from enfilade.cli.plugin_entry import entry_json, strategies_text
+from enfilade.cli.plugins.entry import entry_json, strategies_text
+from enfilade.cli.plugins.install_options import InstallOptions
+from enfilade.cli.plugins.install_progress import InstallProgress
+from enfilade.cli.plugins.later_opener import LaterOpener
 from enfilade.cli.screen import YELLOW, Screen
 from enfilade.cli.signals import Interrupted, Signals
 from enfilade.cli.usage import CommandLineError

@@ -1,0 +1,1 @@
+"""What the commands of calls that wait for a word do."""
