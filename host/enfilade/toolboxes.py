@@ -12,10 +12,10 @@ from enfilade.config import Config
 from enfilade.settings.current_folder import current_folder
 from enfilade.tools.engine import ToolEngine
 from enfilade.tools.entry import ToolEntry
+from enfilade.tools.functions.threads import Threads
 from enfilade.tools.limits import ToolLimits
 from enfilade.tools.loader import load_tools
 from enfilade.tools.registry import SourceKind, SourceRegistry
-from enfilade.tools.threads import Threads
 
 KEPT = 64
 """Engines that are kept; the one that was made first goes first, when nobody works with it."""

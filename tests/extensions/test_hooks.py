@@ -9,7 +9,7 @@ from enfilade.extensions.loading import Extensions
 from enfilade.layers.builtin import BUILTIN as LAYERS
 from enfilade.models.providers import PROVIDERS
 from enfilade.models.settings import ModelSettings
-from enfilade.tools.builtin import BUILTIN as TOOLS
+from enfilade.tools.builtins.kinds import BUILTIN as TOOLS
 from tests.extensions.packages import package, points
 from tests.layers.scenario import hosted, told
 from tests.support.model_turns import text_turn

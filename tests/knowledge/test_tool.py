@@ -13,13 +13,13 @@ from enfilade.config import Config
 from enfilade.host import Host
 from enfilade.tools.engine import ToolEngine
 from enfilade.tools.entry import ToolEntry
+from enfilade.tools.functions.threads import Threads
 from enfilade.tools.knowledge.kind import knowledge_kind
 from enfilade.tools.knowledge.retriever import Passage
 from enfilade.tools.knowledge.settings import KnowledgeSettings
 from enfilade.tools.knowledge.tool import KnowledgeTool
 from enfilade.tools.loader import load_tools
 from enfilade.tools.registry import SourceRegistry
-from enfilade.tools.threads import Threads
 from enfilade_sdk.errors import EnfiladeError
 from enfilade_sdk.messages import MessageType, RetrieverResourcesPayload
 from tests.knowledge.bases import added

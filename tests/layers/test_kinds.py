@@ -19,8 +19,8 @@ from enfilade.layers.petitions import MemoryPetitions
 from enfilade.layers.quota import Quota
 from enfilade.layers.recording import Recording
 from enfilade.models.gateway import ModelGateway
+from enfilade.tools.functions.threads import Threads
 from enfilade.tools.registry import SourceRegistry
-from enfilade.tools.threads import Threads
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import pytest_asyncio
 
 from enfilade.tools.engine import ToolEngine
 from enfilade.tools.entry import ToolEntry
+from enfilade.tools.functions.threads import Threads
 from enfilade.tools.loader import load_tools
 from enfilade.tools.openapi.kind import openapi_kind
 from enfilade.tools.openapi.settings import OpenApiSettings
 from enfilade.tools.registry import SourceRegistry, builtin_kinds
-from enfilade.tools.threads import Threads
 from tests.openapi.interface_server import InterfaceServer
 
 Opened = Callable[..., AbstractAsyncContextManager[ToolEngine]]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enfilade.tools.entry import ToolEntry
+from enfilade.tools.functions.threads import Threads
 from enfilade.tools.loader import load_tools
 from enfilade.tools.openapi.document import Document
 from enfilade.tools.openapi.failure import DocumentError
@@ -17,7 +18,6 @@ from enfilade.tools.openapi.kind import openapi_kind
 from enfilade.tools.openapi.operation import Operation, Refused, operations_of
 from enfilade.tools.openapi.yaml_text import read_yaml
 from enfilade.tools.registry import SourceRegistry, builtin_kinds
-from enfilade.tools.threads import Threads
 from enfilade_sdk.errors import EnfiladeError, ToolNotFoundError
 from tests.openapi.conftest import Opened, body, operation, parameter
 from tests.openapi.interface_server import Answer, InterfaceServer

@@ -12,12 +12,12 @@ from typing import Any
 from enfilade.isolation.companion import Companions
 from enfilade.tools.engine import ToolEngine
 from enfilade.tools.entry import ToolEntry
+from enfilade.tools.functions.threads import Threads
 from enfilade.tools.limits import ToolLimits
 from enfilade.tools.loader import load_tools
 from enfilade.tools.mcp.kind import mcp_kind
 from enfilade.tools.mcp.settings import McpSettings
 from enfilade.tools.registry import SourceRegistry, builtin_kinds
-from enfilade.tools.threads import Threads
 from enfilade.tools.tool import Changing, ToolSource
 
 SCRIPT = str(Path(__file__).parent / "mcp_server")

@@ -8,10 +8,10 @@ from typing import Any
 
 from enfilade.tools.engine import ToolEngine
 from enfilade.tools.entry import ToolEntry, ToolLike
+from enfilade.tools.functions.threads import Threads
 from enfilade.tools.limits import ToolLimits
 from enfilade.tools.loader import load_tools
 from enfilade.tools.registry import SourceRegistry
-from enfilade.tools.threads import Threads
 from enfilade_sdk.messages import MessageType, TextPayload, ToolInvokeMessage
 from enfilade_sdk.prompts import ToolRequest, ToolResult
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from enfilade.tools.arguments import ArgumentReader, ArgumentsError
-from enfilade.tools.schema import ToolSchema, tool_schema
+from enfilade.tools.arguments.reader import ArgumentReader, ArgumentsError
+from enfilade.tools.schemas.schema import ToolSchema, tool_schema
 
 RECURSIVE = {
     "type": "object",

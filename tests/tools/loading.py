@@ -8,10 +8,10 @@ import pytest
 
 from enfilade.tools.engine import ToolEngine
 from enfilade.tools.entry import ToolEntry
+from enfilade.tools.functions.threads import Threads
 from enfilade.tools.limits import ToolLimits
 from enfilade.tools.loader import load_tools
 from enfilade.tools.registry import SourceRegistry
-from enfilade.tools.threads import Threads
 from enfilade_sdk.errors import EnfiladeError
 
 Write = Callable[[str, str], Path]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pydantic
 
-from enfilade.tools.functions import FunctionTool
-from enfilade.tools.threads import Threads
+from enfilade.tools.functions.function import FunctionTool
+from enfilade.tools.functions.threads import Threads
 
 
 class Unit(enum.Enum):

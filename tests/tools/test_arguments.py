@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from enfilade.tools.arguments import ArgumentReader, Arguments, ArgumentsError
-from enfilade.tools.fixed import fixed_values
-from enfilade.tools.schema import tool_schema
+from enfilade.tools.arguments.fixed import fixed_values
+from enfilade.tools.arguments.reader import ArgumentReader, Arguments, ArgumentsError
+from enfilade.tools.schemas.schema import tool_schema
 from enfilade_sdk.errors import ErrorCode, InvalidParamsError
 
 TAG = {

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
-from enfilade.tools.arguments import ArgumentReader, ArgumentsError
-from enfilade.tools.coercion import Coercion
+from enfilade.tools.arguments.coercion import Coercion
+from enfilade.tools.arguments.reader import ArgumentReader, ArgumentsError
 from enfilade.tools.names import is_valid, valid_names
-from enfilade.tools.schema import tool_schema
+from enfilade.tools.schemas.schema import tool_schema
 
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enfilade.tools.arithmetic import ArithmeticFault, written
-from enfilade.tools.calculator import calculator
-from enfilade.tools.expression import evaluate
+from enfilade.tools.builtins.arithmetic import ArithmeticFault, written
+from enfilade.tools.builtins.calculator import calculator
+from enfilade.tools.builtins.expression import evaluate
 from tests.support.tool_calls import call, engine_of
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from enfilade.tools.clock import current_time, zone_of
+from enfilade.tools.builtins.clock import current_time, zone_of
 from enfilade_sdk.errors import InvalidParamsError
 from tests.support.tool_calls import call, engine_of
 
@@ -75,7 +75,7 @@ async def test_the_clock_is_a_tool_that_needs_nothing() -> None:
 
 
 def test_zones_are_known_on_a_machine_that_has_none() -> None:
-    script = "from enfilade.tools.clock import current_time; print(current_time('Paris'))"
+    script = "from enfilade.tools.builtins.clock import current_time; print(current_time('Paris'))"
     environment = {**os.environ, "PYTHONTZPATH": ""}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert "Europe/Paris" in done.stdout

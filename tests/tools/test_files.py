@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from enfilade.tools.builtins.files import MAX_READ, Folder
 from enfilade.tools.engine import ToolEngine
-from enfilade.tools.files import MAX_READ, Folder
-from enfilade.tools.importing import ToolLoadError
+from enfilade.tools.functions.importing import ToolLoadError
 from enfilade_sdk.errors import EnfiladeError
 from tests.support.tool_calls import call, engine_of
 

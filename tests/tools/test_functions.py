@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 import pydantic
 import pytest
 
-from enfilade.tools.functions import FunctionTool
-from enfilade.tools.signature import SignatureError
-from enfilade.tools.threads import Threads
+from enfilade.tools.functions.function import FunctionTool
+from enfilade.tools.functions.signature import SignatureError
+from enfilade.tools.functions.threads import Threads
 from tests.support.tool_calls import call, call_once, engine_of
 from tests.tools.signatures import Counter, Place, Span, Tide, Unit, properties_of
 

@@ -8,9 +8,9 @@ import pytest
 from importlib_metadata import PathDistribution
 
 from enfilade.tools.entry import ToolEntry
+from enfilade.tools.functions.threads import Threads
 from enfilade.tools.loader import load_tools
 from enfilade.tools.registry import GROUP, SourceRegistry
-from enfilade.tools.threads import Threads
 from tests.support.tool_calls import call
 from tests.tools.loading import reason
 

@@ -154,7 +154,7 @@ def test_a_function_that_never_ends_does_not_hold_up_the_end_of_the_process(tmp_
         from enfilade.tools.limits import ToolLimits
         from enfilade.tools.loader import load_tools
         from enfilade.tools.registry import SourceRegistry
-        from enfilade.tools.threads import Threads
+        from enfilade.tools.functions.threads import Threads
         from enfilade_sdk.prompts import ToolRequest
 
         async def main():

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from enfilade.tools.schema import SchemaError, tool_schema
+from enfilade.tools.schemas.schema import SchemaError, tool_schema
 from tests.tools.declared import RECURSIVE, accepts, offered, property_of
 
 EMPTY = {"type": "object", "properties": {}}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from enfilade.tools.schema import tool_schema
+from enfilade.tools.schemas.schema import tool_schema
 from tests.tools.declared import accepts, offered
 
 CHOICE = {

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
-from enfilade.tools.keywords import KNOWN, NAMED, TYPES, children
-from enfilade.tools.schema import SchemaError, tool_schema
+from enfilade.tools.schemas.keywords import KNOWN, NAMED, TYPES, children
+from enfilade.tools.schemas.schema import SchemaError, tool_schema
 
 NAMES = st.sampled_from(["a", "b", "city", "type", "$ref", "properties", ""])
 TYPE_NAMES = st.sampled_from(

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from enfilade.tools.entry import ToolEntry
+from enfilade.tools.functions.threads import Threads
 from enfilade.tools.limits import ToolLimits
 from enfilade.tools.loader import load_tools
 from enfilade.tools.registry import SourceKind, SourceRegistry
 from enfilade.tools.source import PythonSetting
-from enfilade.tools.threads import Threads
 from enfilade.tools.tool import Tool, ToolSource
 from enfilade_sdk.errors import EnfiladeError
 from tests.support.tool_calls import ForeignTool, call

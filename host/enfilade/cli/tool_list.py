@@ -9,9 +9,9 @@ from enfilade.cli.listing import print_json, print_table
 from enfilade.config import Config, load_config
 from enfilade.extensions.own import enfilade_tools
 from enfilade.settings.current_folder import current_folder
+from enfilade.tools.functions.threads import Threads
 from enfilade.tools.knowledge.place import files
 from enfilade.tools.registry import SourceRegistry
-from enfilade.tools.threads import Threads
 
 _COLUMNS = ("name", "origin", "description")
 

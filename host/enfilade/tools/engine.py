@@ -10,10 +10,11 @@ from copy import deepcopy
 from time import monotonic
 from typing import Any
 
-from enfilade.tools.arguments import ArgumentsError
+from enfilade.tools.arguments.reader import ArgumentsError
 from enfilade.tools.blobs import in_parts
 from enfilade.tools.call import CallTimeoutError, Ended, RunningCall, Strays
 from enfilade.tools.fault import fault_text, presentable, secrets_of
+from enfilade.tools.functions.threads import Threads
 from enfilade.tools.json_value import NotJsonError, clean_text, json_copy
 from enfilade.tools.limits import ToolLimits
 from enfilade.tools.names import did_you_mean, valid_names
@@ -21,7 +22,6 @@ from enfilade.tools.output import messages_of
 from enfilade.tools.place import PlacedTool
 from enfilade.tools.report import LoadReport
 from enfilade.tools.result_text import NOTHING, ResultText
-from enfilade.tools.threads import Threads
 from enfilade.tools.tool import Changing, ToolSource
 from enfilade.tools.weight import weigh
 from enfilade_sdk.errors import EnfiladeError, ErrorCode, LimitExceededError

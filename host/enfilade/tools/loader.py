@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from enfilade.tools.engine import ToolEngine
 from enfilade.tools.entry import ToolEntry
 from enfilade.tools.fault import presentable
-from enfilade.tools.importing import ToolLoadError
+from enfilade.tools.functions.importing import ToolLoadError
 from enfilade.tools.limits import ToolLimits
 from enfilade.tools.names import did_you_mean
 from enfilade.tools.place import PlacedTool, placed
 from enfilade.tools.registry import SourceRegistry
 from enfilade.tools.report import LoadReport, Refusal
-from enfilade.tools.schema import ToolSchema, tool_schema
+from enfilade.tools.schemas.schema import ToolSchema, tool_schema
 from enfilade.tools.tool import Tool, ToolSource
 from enfilade_sdk.errors import EnfiladeError, ErrorCode, InvalidParamsError
 

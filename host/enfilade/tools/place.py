@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from enfilade.tools.arguments import ArgumentReader
+from enfilade.tools.arguments.fixed import fixed_values
+from enfilade.tools.arguments.reader import ArgumentReader
 from enfilade.tools.entry import ToolEntry
-from enfilade.tools.fixed import fixed_values
 from enfilade.tools.json_value import clean_text
-from enfilade.tools.keywords import Schema
-from enfilade.tools.schema import ToolSchema
+from enfilade.tools.schemas.keywords import Schema
+from enfilade.tools.schemas.schema import ToolSchema
 from enfilade.tools.tool import Secretive, Tool
 
 _SECRET_NAME = re.compile(r"(?i)(secret|token|passw|credential|api_?key|access_?key|private_?key)")

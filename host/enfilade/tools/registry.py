@@ -8,12 +8,12 @@ from typing import Any
 
 from importlib_metadata import EntryPoint, entry_points
 
-from enfilade.tools.builtin import BUILTIN
+from enfilade.tools.builtins.kinds import BUILTIN
 from enfilade.tools.entry import ToolLike
+from enfilade.tools.functions.threads import Threads
 from enfilade.tools.names import did_you_mean
 from enfilade.tools.source import EntryPointSource, FileSource, ModuleSource, PythonSetting, ValueSource
 from enfilade.tools.spec import FileSpec, ModuleSpec, NamedSpec, read_spec
-from enfilade.tools.threads import Threads
 from enfilade.tools.tool import ToolSource
 from enfilade_sdk.errors import InvalidParamsError, ToolNotFoundError
 

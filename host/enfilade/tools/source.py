@@ -9,11 +9,11 @@ from typing import Any
 
 from importlib_metadata import EntryPoint
 
-from enfilade.tools.functions import FunctionTool
-from enfilade.tools.importing import Imports, ToolLoadError
+from enfilade.tools.functions.function import FunctionTool
+from enfilade.tools.functions.importing import Imports, ToolLoadError
+from enfilade.tools.functions.threads import Threads
 from enfilade.tools.names import did_you_mean
 from enfilade.tools.stock import Stock
-from enfilade.tools.threads import Threads
 from enfilade.tools.tool import Tool
 from enfilade_sdk.errors import ToolNotFoundError
 

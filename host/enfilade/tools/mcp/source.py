@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from enfilade.tools.importing import ToolLoadError
+from enfilade.tools.functions.importing import ToolLoadError
 from enfilade.tools.mcp.message import JsonObject
 from enfilade.tools.mcp.server import Server
 from enfilade.tools.mcp.servers import Servers

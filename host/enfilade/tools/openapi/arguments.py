@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from enfilade.tools.keywords import Schema
 from enfilade.tools.openapi.operation import Operation, Parameter
 from enfilade.tools.openapi.references import References
+from enfilade.tools.schemas.keywords import Schema
 
 BODY = "body"
 """The argument that is the whole body, where the body is no object whose fields could be arguments themselves."""

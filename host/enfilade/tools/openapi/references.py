@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from enfilade.tools.keywords import Schema, with_children
 from enfilade.tools.openapi.failure import OperationFault
+from enfilade.tools.schemas.keywords import Schema, with_children
 
 MOST_SCHEMAS = 10_000
 """Schemas in the arguments of one operation."""

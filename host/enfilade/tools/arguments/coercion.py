@@ -8,7 +8,7 @@ from typing import Any
 from jsonschema_rs import Draft202012Validator, ValidationError
 
 from enfilade.tools.json_value import MAX_DEPTH, NotJsonError, compact_json, json_copy, read_json
-from enfilade.tools.keywords import Schema
+from enfilade.tools.schemas.keywords import Schema
 
 _INTEGER = re.compile(r"[+-]?\d{1,400}\Z", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][+-]?\d{1,3})?\Z", re.ASCII)

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from enfilade.tools.declaration import number
-from enfilade.tools.fold import both
-from enfilade.tools.keywords import ANNOTATIONS, MANY, OF_TYPE, Schema
+from enfilade.tools.schemas.declaration import number
+from enfilade.tools.schemas.fold import both
+from enfilade.tools.schemas.keywords import ANNOTATIONS, MANY, OF_TYPE, Schema
 
 _DATA = frozenset({"default", "const", "examples"})
 _NUMBERS = OF_TYPE["number"] | frozenset(

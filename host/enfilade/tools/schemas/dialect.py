@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from enfilade.tools.declaration import in_json_schema, object_of
-from enfilade.tools.fold import fold_all
-from enfilade.tools.keywords import KNOWN, MANY, NAMED, ONE, Schema
-from enfilade.tools.spelling import implied_types, of_older_drafts, typed, without_nulls
-from enfilade.tools.type_names import SECRETS, UnknownTypeError, type_schema
+from enfilade.tools.schemas.declaration import in_json_schema, object_of
+from enfilade.tools.schemas.fold import fold_all
+from enfilade.tools.schemas.keywords import KNOWN, MANY, NAMED, ONE, Schema
+from enfilade.tools.schemas.spelling import implied_types, of_older_drafts, typed, without_nulls
+from enfilade.tools.schemas.type_names import SECRETS, UnknownTypeError, type_schema
 
 
 class DialectError(ValueError):

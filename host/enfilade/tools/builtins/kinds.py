@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from enfilade.tools.calculator import calculator
-from enfilade.tools.clock import current_time
-from enfilade.tools.files import file_reader
+from enfilade.tools.builtins.calculator import calculator
+from enfilade.tools.builtins.clock import current_time
+from enfilade.tools.builtins.files import file_reader
 from enfilade.tools.source import PythonSetting, ValueSource
 from enfilade.tools.tool import ToolSource
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from enfilade.tools.arithmetic import (
+from enfilade.tools.builtins.arithmetic import (
     CONSTANTS,
     FUNCTIONS,
     OPERATIONS,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from enfilade.tools.json_value import compact_json
-from enfilade.tools.keywords import Schema
+from enfilade.tools.schemas.keywords import Schema
 
 _PLAIN = {
     "string": "a string",

@@ -2,7 +2,7 @@
 
 import re
 
-from enfilade.tools.keywords import TYPES, Schema
+from enfilade.tools.schemas.keywords import TYPES, Schema
 
 _PLAIN = {
     "string": "str text char varchar text-input paragraph textarea password-text enum binary bytes byte blob",

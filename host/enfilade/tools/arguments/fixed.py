@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from enfilade.tools.coercion import Coercion
-from enfilade.tools.complaint import shown
-from enfilade.tools.expectation import expected
+from enfilade.tools.arguments.coercion import Coercion
+from enfilade.tools.arguments.complaint import shown
+from enfilade.tools.arguments.expectation import expected
 from enfilade.tools.json_value import NotJsonError, json_copy
 from enfilade.tools.names import did_you_mean
-from enfilade.tools.schema import ToolSchema
+from enfilade.tools.schemas.schema import ToolSchema
 from enfilade_sdk.errors import InvalidParamsError
 
 

@@ -6,11 +6,11 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from typing import Any
 
-from enfilade.tools.docstring import documentation_of
-from enfilade.tools.keywords import Schema
+from enfilade.tools.functions.docstring import documentation_of
+from enfilade.tools.functions.signature import Signature, SignatureError
+from enfilade.tools.functions.threads import Lent, Threads
 from enfilade.tools.output import messages_of
-from enfilade.tools.signature import Signature, SignatureError
-from enfilade.tools.threads import Lent, Threads
+from enfilade.tools.schemas.keywords import Schema
 from enfilade_sdk.errors import ToolFailedError
 from enfilade_sdk.messages import ToolInvokeMessage
 

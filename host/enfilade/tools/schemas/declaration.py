@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from enfilade.tools.keywords import Schema
-from enfilade.tools.type_names import CHOICES
+from enfilade.tools.schemas.keywords import Schema
+from enfilade.tools.schemas.type_names import CHOICES
 
 _WORDS = ("description", "llm_description", "human_description", "help", "label")
 

@@ -5,12 +5,12 @@ from typing import Any
 
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
-from enfilade.tools.expectation import expected, fields
-from enfilade.tools.fold import choice_words
+from enfilade.tools.arguments.expectation import expected, fields
 from enfilade.tools.json_value import compact_json
-from enfilade.tools.keywords import Schema
 from enfilade.tools.names import did_you_mean
-from enfilade.tools.schema import ToolSchema
+from enfilade.tools.schemas.fold import choice_words
+from enfilade.tools.schemas.keywords import Schema
+from enfilade.tools.schemas.schema import ToolSchema
 
 _MOST_FAULTS = 10
 _MOST_SHOWN = 200

@@ -6,11 +6,11 @@ from typing import Any
 
 from jsonschema_rs import Draft202012Validator
 
-from enfilade.tools.coercion import Coercion
-from enfilade.tools.complaint import complaint, faults_of
+from enfilade.tools.arguments.coercion import Coercion
+from enfilade.tools.arguments.complaint import complaint, faults_of
 from enfilade.tools.json_value import NotJsonError, clean_text, json_copy, read_json
 from enfilade.tools.names import near
-from enfilade.tools.schema import ToolSchema
+from enfilade.tools.schemas.schema import ToolSchema
 from enfilade_sdk.errors import InvalidParamsError
 
 _MOST_OPENED = 3

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from enfilade.tools.fold import both
-from enfilade.tools.keywords import IN_PLACE, Schema, children, with_children
+from enfilade.tools.schemas.fold import both
+from enfilade.tools.schemas.keywords import IN_PLACE, Schema, children, with_children
 
 MAX_INLINED = 2_000
 """Schemas written out in place of references; above that, references are kept beside their targets."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from enfilade.tools.json_value import compact_json
-from enfilade.tools.keywords import ANNOTATIONS, Schema
+from enfilade.tools.schemas.keywords import ANNOTATIONS, Schema
 
 TOP_LEVEL_ONLY_FOR_CHECKS = frozenset(
     [

@@ -13,9 +13,9 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 
-from enfilade.tools.arguments import ArgumentsError
-from enfilade.tools.docstring import Documentation
-from enfilade.tools.keywords import Schema
+from enfilade.tools.arguments.reader import ArgumentsError
+from enfilade.tools.functions.docstring import Documentation
+from enfilade.tools.schemas.keywords import Schema
 from enfilade_sdk.errors import EnfiladeError, ErrorCode
 
 _FROM_DEFAULT: dict[type, Any] = {bool: bool, int: int, float: float, str: str, list: list[Any], dict: dict[str, Any]}

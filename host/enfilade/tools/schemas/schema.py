@@ -6,12 +6,12 @@ from typing import Any
 
 from jsonschema_rs import Draft202012Validator, ValidationError
 
-from enfilade.tools.dialect import Dialect, DialectError, UserParameter
-from enfilade.tools.fold import fold_top
 from enfilade.tools.json_value import NotJsonError, json_copy
-from enfilade.tools.keywords import KNOWN, NAMED, Schema, children
-from enfilade.tools.references import resolve_references
-from enfilade.tools.type_names import is_type
+from enfilade.tools.schemas.dialect import Dialect, DialectError, UserParameter
+from enfilade.tools.schemas.fold import fold_top
+from enfilade.tools.schemas.keywords import KNOWN, NAMED, Schema, children
+from enfilade.tools.schemas.references import resolve_references
+from enfilade.tools.schemas.type_names import is_type
 from enfilade_sdk.errors import EnfiladeError, ErrorCode
 
 MAX_REPAIRS = 64

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
-from enfilade.tools.importing import ToolLoadError
+from enfilade.tools.functions.importing import ToolLoadError
 from enfilade.tools.names import did_you_mean
 from enfilade_sdk.errors import EnfiladeError, ErrorCode, InvalidParamsError
 

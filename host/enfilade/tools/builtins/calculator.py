@@ -2,8 +2,8 @@
 
 from typing import Annotated
 
-from enfilade.tools.arithmetic import written
-from enfilade.tools.expression import evaluate
+from enfilade.tools.builtins.arithmetic import written
+from enfilade.tools.builtins.expression import evaluate
 
 
 async def calculator(

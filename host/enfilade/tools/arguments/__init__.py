@@ -1,0 +1,1 @@
+"""The arguments of calls: read, made to fit, checked, filled in."""

@@ -1,0 +1,1 @@
+"""Tools' schemas, whatever dialect they are written in."""
