@@ -99,7 +99,8 @@ def test_a_launcher_hears_what_the_configuration_says_and_what_a_candidate_says_
 def test_the_doctor_finds_fault_only_with_a_missing_layer_that_is_required(
     config: Config, verdicts: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = [Layer("landlock", "files (version 7)"), Layer("bubblewrap", "namespaces", "bwrap was not found")]
+    without = Layer("bubblewrap", "namespaces", "bwrap was not found", frozenset({"strict"}))
+    found = [Layer("landlock", "files (version 7)"), without]
     monkeypatch.setattr(checkup, "layers", lambda: found)
     checks = list(checkup._sandbox(config))  # noqa: SLF001 - the doctor looks at much besides
     assert {check.name.removeprefix("sandbox: "): check.verdict for check in checks} == verdicts
