@@ -15,11 +15,13 @@ import hashlib
 import os
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from enfilade.environments.command import Place, run_command
 from enfilade.environments.interpreter import Interpreter
 from enfilade.environments.sources import tool_environment
+from enfilade.environments.staging import to_the_end
 from enfilade.environments.tree import Files
 
 _JOBS = 4
@@ -55,7 +57,7 @@ class Bytecode:
         """
         kept = self._cache / str(interpreter.version)
         sources = {venv / path: content.split(" ")[2] for path, content in files.items() if _is_module(path, content)}
-        missing = await _reused(sources, kept, interpreter)
+        missing = await to_the_end(lambda: _reuse(sources, kept, interpreter))
         if not missing:
             return
         listing = place.folder / "modules.txt"
@@ -76,7 +78,7 @@ def _compiled(source: Path, interpreter: Interpreter) -> Path:
     return source.parent / "__pycache__" / f"{source.stem}.cpython-{major}{minor}.pyc"
 
 
-async def _reused(sources: Mapping[Path, str], kept: Path, interpreter: Interpreter) -> dict[Path, str]:
+def _reuse(sources: Mapping[Path, str], kept: Path, interpreter: Interpreter) -> dict[Path, str]:
     """Puts kept byte code where it belongs; gives the sources for which there is none."""
     targets = {source: _compiled(source, interpreter) for source in sources}
     for folder in {target.parent for target in targets.values()}:
@@ -86,8 +88,8 @@ async def _reused(sources: Mapping[Path, str], kept: Path, interpreter: Interpre
         return {source: sources[source] for source in part if not _put(kept, sources[source], targets[source])}
 
     known = [*sources]
-    parts = [known[first::_WRITERS] for first in range(_WRITERS)]
-    done = await asyncio.gather(*(asyncio.to_thread(reuse, part) for part in parts))
+    with ThreadPoolExecutor(_WRITERS) as writers:  # also when one fails, none of them writes after this
+        done = writers.map(reuse, [known[first::_WRITERS] for first in range(_WRITERS)])
     return {source: digest for missing in done for source, digest in missing.items()}
 
 
