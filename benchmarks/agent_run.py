@@ -10,9 +10,9 @@ import openai
 
 from benchmarks.figure import Figure, middle, milliseconds
 from benchmarks.guest import cpu_seconds
-from benchmarks.hand_written import hand_written
 from benchmarks.model_server import DELTAS, ROUNDS, model_server, script
 from benchmarks.peers.contender import QUESTION, look
+from benchmarks.peers.hand_written import hand_written
 from enfilade.agent import AgentConfig
 from enfilade.config import Config
 from enfilade.host import Host

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 
 import openai
 
-from benchmarks.hand_written import hand_written
 from benchmarks.peers.contender import Run, compete
+from benchmarks.peers.hand_written import hand_written
 
 
 @asynccontextmanager
