@@ -179,6 +179,13 @@ async def test_what_nobody_runs_cannot_be_started_anew(enfilade: Enfilade) -> No
     assert form == {"error": {"code": "invalid_params", "message": said, "details": {}}}
 
 
+async def test_a_name_that_is_not_quite_right_is_told_with_those_that_run(enfilade: Enfilade, host: Host) -> None:
+    await answer(host)
+    await shown(enfilade, state="ready")
+    done = await enfilade("plugins", "restart", "harn")
+    assert "a plugin 'harn'; did you mean 'harm'? there are: harm (code: invalid_params)" in done.err
+
+
 async def test_a_log_is_followed_until_ctrl_c(enfilade: Enfilade, host: Host) -> None:
     await answer(host)
     async with enfilade.running("plugins", "logs", "harm", "-f", "--json") as following:

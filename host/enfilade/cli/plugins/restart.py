@@ -7,8 +7,9 @@ from enfilade.cli.exit_code import DONE, FAILED
 from enfilade.cli.failure import tell
 from enfilade.cli.json_line import json_text
 from enfilade.cli.screen import Screen
-from enfilade.errors import LaunchError
-from enfilade.running.asking import Answer, restart
+from enfilade.errors import LaunchError, near_matches
+from enfilade.running.asking import Answer, restart, shown_plugins
+from enfilade.running.folder import living_hosts
 from enfilade.running.places import hosts_folder
 from enfilade_sdk.errors import EnfiladeError, InternalError, InvalidParamsError, NotAdmittedError, error_from_code
 
@@ -24,7 +25,9 @@ def show(name: str, as_json: bool) -> int:
     screen = Screen.claim()
     answers = restart(hosts_folder(), name)
     if not answers:
-        text = f"no host that runs has started a plugin {name!r}; see `enfilade plugins status`"
+        known = [str(shown["plugin"]) for folder in living_hosts(hosts_folder()) for shown in shown_plugins(folder)]
+        alike = near_matches(name, known) if known else "see `enfilade plugins status`"
+        text = f"no host that runs has started a plugin {name!r}; {alike}"
         return tell(screen, InvalidParamsError(text), as_json=as_json)
     if as_json:
         screen.say(json_text([asdict(answer) for answer in answers], indent=2) + "\n")
