@@ -157,3 +157,18 @@ async def test_a_module_of_the_folder_shadows_nothing_of_the_host(enfilade: Enfi
     enfilade.program = (enfilade.program[0], "-P", "-m", "enfilade")
     done = await enfilade("plugins", "check", "tidy:Tidy")
     assert (done.code, done.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("restart", "function-calling"), "'function-calling' is a strategy of the plugin 'enfilade-fc'"),
+        (("disable", "enfilade_fc"), "'enfilade-fc' has no environment of its own: it is beside the host, where pip"),
+    ],
+)
+async def test_a_name_that_is_no_installed_plugin_s_is_told_what_it_is(
+    enfilade: Enfilade, words: tuple[str, ...], says: str
+) -> None:
+    done = await enfilade("plugins", *words)
+    assert done.code == 1
+    assert says in done.err

@@ -57,7 +57,7 @@ async def test_an_export_makes_a_file_of_its_owner_and_writes_over_none(recorded
     before = file.read_text()
     again = await recorded.enfilade(*words)
     assert again.code == 1
-    assert "run.json is there already" in again.err
+    assert "run.json is there already; name a new file, or remove it (code: invalid_params)" in again.err
     assert file.read_text() == before
 
 

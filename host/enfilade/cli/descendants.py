@@ -4,14 +4,15 @@ import contextlib
 import os
 import signal
 import time
-from pathlib import Path
+
+from enfilade.cli.process_table import processes
 
 _SECONDS = 0.2
 _STEP = 0.02
 
 
 def end_descendants() -> None:
-    """Ends those in this process's own group, where the system tells of them (`/proc`).
+    """Ends those in this process's own group.
 
     Ctrl-C at a terminal reaches them too; other signals, and Ctrl-C that somebody sends, do not. What has a group of
     its own (plugins, servers, whatever wants to live on) is not touched.
@@ -27,23 +28,12 @@ def end_descendants() -> None:
 
 def _descendants() -> set[int]:
     group = os.getpgrp()
-    parents = {pid: parent for pid, (parent, its_group) in _processes().items() if its_group == group}
+    parents = {pid: parent for pid, (parent, its_group) in processes().items() if its_group == group}
     found: set[int] = set()
     fresh = {os.getpid()}
     while fresh:
         fresh = {pid for pid, parent in parents.items() if parent in fresh} - found
         found |= fresh
-    return found
-
-
-def _processes() -> dict[int, tuple[int, int]]:
-    """The parent and the group of every process that runs."""
-    found: dict[int, tuple[int, int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError, ValueError, IndexError):  # it has ended
-            state, parent, group = stat.read_text("utf-8", "replace").rpartition(")")[2].split()[:3]
-            if state not in "ZX":
-                found[int(stat.parent.name)] = int(parent), int(group)
     return found
 
 

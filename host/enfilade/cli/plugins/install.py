@@ -12,6 +12,7 @@ from enfilade.cli.plugins.entry import entry_json, strategies_text
 from enfilade.cli.plugins.install_options import InstallOptions
 from enfilade.cli.plugins.install_progress import InstallProgress
 from enfilade.cli.plugins.later_opener import LaterOpener
+from enfilade.cli.plugins.name import explained
 from enfilade.cli.screen import YELLOW, Screen
 from enfilade.cli.signals import Interrupted, Signals
 from enfilade.cli.usage import CommandLineError
@@ -45,7 +46,10 @@ def update(name: str, source: str | None, options: InstallOptions) -> int:
 
     async def work(store: PluginStore, opener: Opener, progress: Progress) -> tuple[PluginEntry, str]:
         plugin, spec = _wanted(name, source)
-        old = store.entry(plugin).version
+        try:
+            old = store.entry(plugin).version
+        except EnfiladeError as error:
+            raise explained(error, plugin) from None
         entry = await store.update(
             plugin, opener, spec=spec, python=options.python, allow_build=options.allow_build, progress=progress
         )

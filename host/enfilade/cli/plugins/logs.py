@@ -5,6 +5,7 @@ from dataclasses import asdict
 from enfilade.cli.exit_code import DONE, FAILED
 from enfilade.cli.failure import tell
 from enfilade.cli.json_line import json_line
+from enfilade.cli.plugins.name import owner_hint
 from enfilade.cli.screen import ReaderGoneError, Screen
 from enfilade.errors import near_matches
 from enfilade.running.log_lines import LogLine, follow, last_lines, logged_plugins
@@ -19,7 +20,8 @@ def show(name: str, number: int, going_on: bool, as_json: bool) -> int:
         lines, end = last_lines(folder, name, number)
     except FileNotFoundError:
         alike = near_matches(name, logged_plugins(folder))
-        return tell(screen, InvalidParamsError(f"there is no log of a plugin {name!r}; {alike}"), as_json=as_json)
+        text = f"there is no log of a plugin {name!r}; {alike}{owner_hint(name)}"
+        return tell(screen, InvalidParamsError(text), as_json=as_json)
     try:
         for line in lines:
             _print(screen, line, as_json=as_json)

@@ -6,6 +6,7 @@ from typing import Any
 from enfilade.cli.exit_code import DONE, FAILED
 from enfilade.cli.failure import tell
 from enfilade.cli.json_line import json_text
+from enfilade.cli.plugins.name import owner_hint
 from enfilade.cli.screen import Screen
 from enfilade.errors import LaunchError, near_matches
 from enfilade.running.asking import Answer, restart, shown_plugins
@@ -27,7 +28,7 @@ def show(name: str, as_json: bool) -> int:
     if not answers:
         known = [str(shown["plugin"]) for folder in living_hosts(hosts_folder()) for shown in shown_plugins(folder)]
         alike = near_matches(name, known) if known else "see `enfilade plugins status`"
-        text = f"no host that runs has started a plugin {name!r}; {alike}"
+        text = f"no host that runs has started a plugin {name!r}; {alike}{owner_hint(name)}"
         return tell(screen, InvalidParamsError(text), as_json=as_json)
     if as_json:
         screen.say(json_text([asdict(answer) for answer in answers], indent=2) + "\n")

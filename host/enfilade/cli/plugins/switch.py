@@ -5,6 +5,7 @@ from collections.abc import Callable
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.failure import tell
 from enfilade.cli.plugins.entry import entry_json
+from enfilade.cli.plugins.name import explained
 from enfilade.cli.screen import Screen
 from enfilade.environments.entry import PluginEntry
 from enfilade.environments.installed import InstalledPlugins
@@ -38,7 +39,7 @@ def _changed(
     try:
         entry = change(name)
     except EnfiladeError as error:
-        return tell(screen, error, as_json=as_json)
+        return tell(screen, explained(error, name), as_json=as_json)
     screen.say(entry_json(entry) if as_json else f"{told(entry)}\n")
     return DONE
 

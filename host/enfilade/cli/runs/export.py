@@ -8,10 +8,17 @@ from typing import TextIO
 
 from enfilade.cli.exit_code import DONE
 from enfilade.cli.runs.records import with_records
-from enfilade.cli.screen import OutputError, Screen
+from enfilade.cli.screen import Screen
 from enfilade.store.database import Database
 from enfilade.store.export import export_run
 from enfilade.store.runs import find_run
+from enfilade_sdk.errors import EnfiladeError, ErrorCode
+
+
+class FileError(EnfiladeError):
+    """The file that was named cannot be written."""
+
+    code = ErrorCode.INVALID_PARAMS
 
 
 def export(run_id: str, output: Path | None, store: str | None, as_json: bool) -> int:
@@ -44,16 +51,16 @@ def _new_file(path: Path) -> Iterator[TextIO]:
     try:
         file = open(path, "x", encoding="utf-8", opener=_private)  # noqa: SIM115 - it is closed below
     except FileExistsError:
-        raise OutputError(f"{path} is there already; name a new file, or remove it") from None
+        raise FileError(f"{path} is there already; name a new file, or remove it") from None
     except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}") from None
+        raise FileError(f"cannot write {path}: {error.strerror}") from None
     try:
         with file:
             yield file
     except BaseException as error:
         path.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise OutputError(f"cannot write {path}: {error.strerror}") from None
+            raise FileError(f"cannot write {path}: {error.strerror}") from None
         raise
 
 
