@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from enfilade.cli.install_progress import InstallProgress
-from enfilade.cli.later_opener import LaterOpener
+from enfilade.cli.plugins.install_progress import InstallProgress
+from enfilade.cli.plugins.later_opener import LaterOpener
 from enfilade.cli.screen import Screen, Stream
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.order import Opener, Progress, Step
