@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from enfilade.environments import command
 from enfilade.environments.command import OUTPUT_LIMIT, Ended, Place, run_command
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.hold import take_hold
@@ -81,6 +82,25 @@ async def test_a_cancelled_command_is_stopped_with_its_children(place: Place) ->
     with pytest.raises(asyncio.CancelledError):
         await task
     await until(lambda: not processes_naming(place.folder), "the children are gone")
+
+
+async def test_a_keeper_that_does_not_end_is_given_up_and_its_pipes_are_let_go(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "STOP_SECONDS", 0.05)
+    task = asyncio.ensure_future(shell("echo $PPID > keeper; kill -STOP $PPID; sleep 1000", place))
+    keeper = place.folder / "keeper"
+    await until(lambda: keeper.exists() and _stopped(keeper.read_text()), "the keeper stands still")
+    child = psutil.Process(int(keeper.read_text())).children()[0]
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    os.killpg(child.pid, signal.SIGKILL)
+    await until(lambda: not processes_naming(place.folder), "all are gone")
+
+
+def _stopped(pid: str) -> bool:
+    return pid.endswith("\n") and psutil.Process(int(pid)).status() == psutil.STATUS_STOPPED
 
 
 async def test_what_a_command_leaves_behind_is_ended_with_it(place: Place) -> None:

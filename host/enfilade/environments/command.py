@@ -21,6 +21,10 @@ FILE_BYTES = 4 * 1024 * 1024 * 1024 - 1
 SECONDS = 1800.0
 """Seconds that one command may take, a large download included."""
 
+STOP_SECONDS = 30.0
+"""Seconds that a keeper has to end its command before it is given up. Without it nobody would end what the command
+started, and on a busy machine it may wait for its turn."""
+
 Listener = Callable[[str], None]
 """Told each line of a command's standard error as it comes."""
 
@@ -130,10 +134,14 @@ async def _stop(transport: asyncio.SubprocessTransport, heard: _Heard) -> None:
     if line is not None:
         line.close()
     try:
-        async with asyncio.timeout(5.0):
-            await heard.exited.wait()
-    except TimeoutError:  # a command that even SIGKILL does not end: it hangs in the kernel
-        transport.kill()
+        with contextlib.suppress(TimeoutError):  # a command that even SIGKILL does not end: it hangs in the kernel
+            async with asyncio.timeout(STOP_SECONDS):
+                await heard.exited.wait()
+        if not heard.exited.is_set():
+            transport.kill()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(1.0):
+                    await heard.exited.wait()
     finally:
         if heard.exited.is_set():
             transport.close()
