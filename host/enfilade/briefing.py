@@ -51,6 +51,13 @@ def params_of(
 
     `query` is always given; a strategy that declares no parameters finds it too.
 
+    Args:
+        description: What the strategy declares.
+        agent: The agent's own parameters, prompt and rounds.
+        question: The text of the question.
+        model: The name of the run's model.
+        menu: The run's tools.
+
     Raises:
         InvalidParamsError: All that does not fit, in one text.
     """

@@ -59,7 +59,7 @@ class ResolvedStrategy:
         message_id: str | None = None,
         credentials: InvokeCredentials | None = None,
     ) -> Generator[ToolInvokeMessage, None, None]:
-        """Runs it and gives its messages; closing the generator cancels the run.
+        """Runs it and gives its messages; closing the generator cancels the run. Its arguments are the contract's.
 
         Raises:
             EnfiladeError: The run failed.

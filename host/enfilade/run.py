@@ -57,7 +57,11 @@ class Run:
             await self.aclose()
 
     async def wait(self) -> Outcome:
-        """Reads the run to its end and gives the outcome; a failure is in the outcome."""
+        """Reads the run to its end and gives the outcome; a failure is in the outcome.
+
+        Raises:
+            InternalError: The run was read before, by iterating it or by waiting.
+        """
         try:
             async for _ in self._stream:
                 pass

@@ -38,7 +38,16 @@ class ResolvedAgentStrategy(Protocol):
         message_id: str | None = None,
         credentials: InvokeCredentials | None = None,
     ) -> Generator[ToolInvokeMessage, None, None]:
-        """Runs it and gives its messages."""
+        """Runs it and gives its messages.
+
+        Args:
+            params: Its parameters; `query` is the question.
+            user_id: Who asks.
+            conversation_id: The conversation that it belongs to.
+            app_id: The application that asks.
+            message_id: The caller's own id of the question.
+            credentials: References to credentials that the host holds.
+        """
         ...
 
 

@@ -287,7 +287,18 @@ def log_message(
     status: LogStatus = LogStatus.START,
     metadata: Mapping[str, Any] | None = None,
 ) -> ToolInvokeMessage:
-    """Opens (or, with a final status, writes at once) one node of the log tree."""
+    """Opens (or, with a final status, writes at once) one node of the log tree.
+
+    Args:
+        label: What is shown of it.
+        data: What it holds; JSON values.
+        parent: The log message that it stands under; None is the outermost.
+        status: Where it stands; one with a final status is not finished any more.
+        metadata: Facts for whoever shows it, such as seconds or tokens.
+
+    Raises:
+        MessageError: `parent` is no log message.
+    """
     payload = LogPayload(
         label=label,
         parent_id=log_of(parent).id if parent else None,
@@ -305,7 +316,17 @@ def finish_log(
     error: str | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> ToolInvokeMessage:
-    """The message that closes a log node: success, or error with its text."""
+    """The message that closes a log node: success, or error with its text.
+
+    Args:
+        log: The message that opened it.
+        data: What it holds now; None leaves what it held.
+        error: Why it failed; None is success.
+        metadata: Facts beside those that it has.
+
+    Raises:
+        MessageError: `log` is no log message.
+    """
     start = log_of(log)
     status = LogStatus.ERROR if error is not None else LogStatus.SUCCESS
     payload = start.model_copy(

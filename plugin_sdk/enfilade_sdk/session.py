@@ -80,6 +80,13 @@ class Session:
     ) -> ToolInvokeMessage:
         """Writes a log message; it leaves before the strategy's next message, or at its end.
 
+        Args:
+            label: What is shown of it.
+            data: What it holds; JSON values.
+            parent: The log message that it stands under; None is the outermost.
+            status: Where it stands; one that is START is to be finished (`finish_log`).
+            metadata: Facts for whoever shows it, such as seconds or tokens.
+
         Raises:
             LimitExceededError: More than `LOG_LIMIT` wait; yield something first.
         """

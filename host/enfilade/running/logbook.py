@@ -38,7 +38,14 @@ class Logbook:
         self._open: dict[Path, int] = {}
 
     def write(self, plugin: str, level: int, pid: int | None, text: str) -> None:
-        """Writes a line: time (UTC), level, process, text."""
+        """Writes a line: time (UTC), level, process, text.
+
+        Args:
+            plugin: Whose log it is.
+            level: A level of `logging`.
+            pid: The process that said it; None for what the host says of the plugin.
+            text: What was said; its first line is written.
+        """
         now = time.time()
         stamp = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now * 1000) % 1000:03d}Z"
         first = text.partition("\n")[0]

@@ -121,7 +121,14 @@ class Batch:
                 _log.exception("a record cannot be written out; it is left out")
 
     def say(self, row: Row, text: str, meta: Any, masking: Masking) -> None:
-        """Begins a row of texts that follow each other."""
+        """Begins a row of texts that follow each other.
+
+        Args:
+            row: The row's other columns; its run's texts before are complete now.
+            text: The first text.
+            meta: What the texts' messages say beside them.
+            masking: Takes secrets out of what is written.
+        """
         self.hush(row["run_id"])
         self._sayings[row["run_id"]] = Saying(row, meta, masking, [text], len(text))
         self.append("events", row, len(text))

@@ -58,7 +58,14 @@ class Instruments:
         self._open.add(1, values)
 
     def run_ended(self, values: Values, seconds: float, status: str, error: str | None) -> None:
-        """The run that began with the same values has ended."""
+        """The run that began with the same values has ended.
+
+        Args:
+            values: What it is counted by.
+            seconds: How long it took.
+            status: How it ended.
+            error: The code of its error, if it had one.
+        """
         self._open.add(-1, values)
         failed = {} if error is None else {names.ERROR: error}
         self._runs.add(1, {**values, names.STATUS: status, **failed})
@@ -69,7 +76,14 @@ class Instruments:
         self._runs.add(1, {names.STATUS: "failed", names.ERROR: error})
 
     def model_called(self, values: Values, seconds: float, tokens: Mapping[str, int | None], error: str | None) -> None:
-        """A model call has ended; `tokens` has `input` and `output`, None where the provider did not say."""
+        """A model call has ended.
+
+        Args:
+            values: What it is counted by.
+            seconds: How long it took.
+            tokens: `input` and `output`; None where the provider did not say.
+            error: The code or kind of its error, if it had one.
+        """
         self._calls.record(seconds, values if error is None else {**values, names.ERROR: error})
         for kind, count in tokens.items():
             if count is not None:

@@ -72,7 +72,14 @@ def make_server(
     max_message_bytes: int,
     options: Sequence[tuple[str, Any]] = (),
 ) -> "grpc.aio.Server":
-    """A server with the strategy service and gRPC's health service; with `on_shutdown`, go-plugin's controller too."""
+    """A server with the strategy service and gRPC's health service.
+
+    Args:
+        servicer: Answers the strategy service.
+        on_shutdown: Called when the host says that this process is done; with it, go-plugin's controller is served too.
+        max_message_bytes: The limit for one frame, both ways.
+        options: Further options of gRPC's.
+    """
     limits = (
         ("grpc.max_receive_message_length", max_message_bytes),
         ("grpc.max_send_message_length", max_message_bytes),

@@ -39,7 +39,14 @@ _OWN_WORDS = (
 
 
 def complaint(tool: str, schema: ToolSchema, faults: Sequence[str], given: object) -> str:
-    """The whole text: each fault in a line, the parameters there are, what came."""
+    """The whole text: each fault in a line, the parameters there are, what came.
+
+    Args:
+        tool: The tool's name.
+        schema: The schema of its arguments.
+        faults: What is wrong, a sentence each.
+        given: What came.
+    """
     lines = [f"the arguments do not fit the tool {tool}:", *(f"- {fault}" for fault in faults[:_MOST_FAULTS])]
     if len(faults) > _MOST_FAULTS:
         lines.append(f"- and {len(faults) - _MOST_FAULTS} more")

@@ -20,6 +20,8 @@ def mcp_kind(processes: Callable[[], Processes]) -> SourceKind:
 
     Args:
         processes: Makes what starts programs, once for each host.
+
+    A spec that names no tool behind its second colon is an `InvalidParamsError` when its source is made.
     """
 
     def source(argument: str, setting: PythonSetting) -> ToolSource:
