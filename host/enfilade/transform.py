@@ -8,6 +8,7 @@ from enfilade.ledger import Ledger
 from enfilade.outcome import Outcome, OutcomeFile, Status
 from enfilade_sdk.errors import EnfiladeError, ProtocolError
 from enfilade_sdk.messages import (
+    THOUGHT,
     BlobChunkPayload,
     BlobPayload,
     JsonPayload,
@@ -100,6 +101,14 @@ class Transform:
                 self._round = meta.get("round")
                 self._round_start = len(self._text)
             self._text.append(payload.text)
+            self._take_back(meta.get(THOUGHT))
+
+    def _take_back(self, size: object) -> None:
+        """So many characters at the start of the round's text were thought, as it turned out."""
+        if isinstance(size, int) and size > 0:
+            text = "".join(self._text[self._round_start :])
+            self._reasoning.append(text[:size])
+            self._text[self._round_start :] = [text[size:]]
 
     def _fold_blob(self, message: ToolInvokeMessage, payload: BlobPayload) -> None:
         self._add_file(payload.blob, message.meta or {})

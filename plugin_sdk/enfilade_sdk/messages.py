@@ -12,6 +12,9 @@ from pydantic_core import from_json, to_json
 from enfilade_sdk.errors import EnfiladeError, ErrorCode
 from enfilade_sdk.foreign import plain
 
+THOUGHT = "thought"
+"""In the meta of a text: so many characters at the start of its round's text were thought, as it turned out."""
+
 RESERVED_VARIABLES = frozenset({"text", "json", "files", "usage"})
 """Names an outcome uses itself, so that a variable may not take them."""
 

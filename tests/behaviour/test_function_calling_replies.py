@@ -164,6 +164,21 @@ async def test_reasoning_goes_back_with_the_calls_of_its_turn(isolation: Isolati
     assert played.outcome.reasoning == "Better look."
 
 
+@pytest.mark.parametrize(
+    "pieces",
+    [["Better ", "look.\n", "</th", "ink>\nThree ", "are free."], ["Better look.\n</think>Three are free."]],
+)
+async def test_thought_that_nobody_opened_is_no_part_of_the_answer_when_it_turns_out_as_such(
+    isolation: Isolation, pieces: list[str]
+) -> None:
+    played = await play([text_turn(*pieces)], isolation)
+    answered(played)
+    assert played.outcome.text == "Three are free."
+    assert played.outcome.reasoning == "Better look.\n"
+    again = await play([text_turn("Better ", "look.", "</think>"), text_turn(*pieces)], isolation)
+    assert again.outcome.answer == "Three are free."
+
+
 async def test_rounds_that_share_a_call_id_are_both_run(isolation: Isolation) -> None:
     turns = [call_turn("moorings", {"pier": pier}, id="same") for pier in "AB"]
     played = await play([*turns, DONE], isolation, rules=[calls_are_answered])

@@ -52,6 +52,7 @@ def test_a_string_that_holds_json_is_opened_however_often_it_was_packed() -> Non
         (['{"city": "Oban"}', '{"city": "Oban"}'], {"city": "Oban"}),
         (["\ufeff", '{"city": "Oban"}'], {"city": "Oban"}),
         (["{}", '{"city": ', '"Oban"}'], {"city": "Oban"}),
+        (['{"city": ', '"Oban"}', '"{\\"city\\": \\"Oban\\"}"'], {"city": "Oban"}),
         (['{"amount": 7', "00", "00", "}"], {"amount": 70000}),
         (['{"a": "x', "x", "x", '"}'], {"a": "xxx"}),
     ],

@@ -24,10 +24,13 @@ TIDE = '{"name": "tide", "arguments": {}}'
 
 
 def taken(
-    *parts: str, menu: dict[str, dict[str, Any]] = MENU, accepted: tuple[Markup, ...] = ALL_MARKUPS
+    *parts: str,
+    menu: dict[str, dict[str, Any]] = MENU,
+    accepted: tuple[Markup, ...] = ALL_MARKUPS,
+    strangers: bool = False,
 ) -> tuple[str, list[MarkedCall | BrokenCall]]:
     """Text shown and calls found."""
-    markup = MarkupFilter(menu, accepted)
+    markup = MarkupFilter(menu, accepted, strangers=strangers)
     shown = "".join(map(markup.feed, parts)) + markup.finish()
     return shown, markup.take_found()
 
@@ -239,8 +242,9 @@ def test_a_call_in_whose_middle_the_reply_was_cut_is_a_broken_call_and_not_text(
 def test_a_reply_that_is_nothing_but_a_call_of_a_tool_that_there_is_not_is_a_call(end: str) -> None:
     text = '<tool_call>\n{"name": "forecast", "arguments": {"city": "Oban"}}\n' + end
     stranger = BrokenCall("forecast", '{"city": "Oban"}')
-    assert taken(text) == taken(*text) == ("", [stranger])
-    assert taken(text.rstrip() + text)[1] == ([stranger, stranger] if end else [])
+    assert taken(text, strangers=True) == taken(*text, strangers=True) == ("", [stranger])
+    assert taken(text) == (text, [])
+    assert taken(text.rstrip() + text, strangers=True)[1] == ([stranger, stranger] if end else [])
 
 
 @pytest.mark.parametrize(
@@ -255,7 +259,7 @@ def test_a_reply_that_is_nothing_but_a_call_of_a_tool_that_there_is_not_is_a_cal
     ],
 )
 def test_what_is_more_than_such_a_call_is_text(text: str) -> None:
-    assert taken(text) == taken(*text) == (text, [])
+    assert taken(text, strangers=True) == taken(*text, strangers=True) == (text, [])
 
 
 BROKEN = {

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from enfilade.models import reply_stream
 from enfilade_sdk.errors import ModelFailedError
 from enfilade_sdk.prompts import (
     AssistantMessage,
@@ -152,10 +153,20 @@ async def test_usage_may_come_a_while_after_the_finish_reason() -> None:
 
 
 async def test_a_server_that_says_nothing_more_after_the_finish_reason_delays_nobody_for_long() -> None:
-    turn = Turn(raw=[sse(chunk({"content": "Rain."}, "stop"))], end="hang")
+    turn = Turn(raw=[sse(chunk({"content": "Rain."})), sse(chunk({}, "stop"))], end="hang")
     async with served([turn]) as (_, gateway):
         async with asyncio.timeout(5):
             assert (await ask(gateway)).text == "Rain."
+
+
+@pytest.mark.parametrize("more", [{"content": "Ra"}, {"tool_calls": [{"id": "a", "function": {"name": "weather"}}]}])
+async def test_a_finish_reason_that_comes_with_more_than_itself_may_not_be_the_last(
+    more: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reply_stream, "_AFTER_FINISH", 0.0)
+    turn = Turn(raw=[sse(chunk(more, "stop")), sse(chunk({"content": "in."}, "stop")), b"data: [DONE]\n\n"], pause=0.1)
+    async with served([turn]) as (_, gateway):
+        assert (await ask(gateway, tools=(WEATHER,))).text.endswith("in.")
 
 
 async def test_a_connection_cut_after_the_finish_reason_is_no_failure() -> None:

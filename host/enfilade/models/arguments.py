@@ -64,6 +64,8 @@ def _from_texts(pieces: Sequence[str], *, cut: bool) -> Arguments:
     for text in (whole, *_snapshots(pieces)):
         if (parsed := parse_object(text)) is not None:
             return Arguments(text.strip(), parsed) if _is_sound(text, parsed) else _clean(parsed)
+    if (packed := _packed_again(pieces)) is not None:
+        return _clean(packed)
     objects = _in_a_row(whole)
     if objects:
         single = _grown([found for found in objects if found], disjoint=False)
@@ -123,6 +125,18 @@ def _snapshots(pieces: Sequence[str]) -> list[str]:
     last, before = pieces[-1], pieces[:-1]
     growing = all(later.startswith(earlier) for earlier, later in itertools.pairwise(pieces))
     return [last] if growing or last.startswith("".join(before)) else []
+
+
+def _packed_again(pieces: Sequence[str]) -> dict[str, Any] | None:
+    """The object of all pieces but the last, when that one is the same object once more, packed in a JSON string."""
+    before = parse_object("".join(pieces[:-1])) if len(pieces) > 1 and pieces[-1][:1] == '"' else None
+    if before is None:
+        return None
+    try:
+        last = strict_value(pieces[-1])
+    except (ValueError, RecursionError):
+        return None
+    return before if isinstance(last, str) and parse_object(last) == before else None
 
 
 def _in_a_row(text: str) -> list[dict[str, Any]]:

@@ -59,13 +59,15 @@ class ReplyAssembly:
         self._harmony = Harmony()
         self._think = ThinkSplitter()
         self._ends = EndTokens()
-        self._markup = MarkupFilter(menu, markups)
+        self._strangers = bool(tools)  # what was not offered is no call to be told of, when nothing was
+        self._markup = MarkupFilter(menu, markups, strangers=self._strangers)
         self._joiners = (SurrogateJoiner(), SurrogateJoiner())
         self._given: list[str] = []
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._size = 0
         self._reason = ""
+        self._at_finish = 0
         self._choice: Any = None
         self._came_as_delta = False
         self._text_came = False
@@ -77,6 +79,11 @@ class ReplyAssembly:
     def is_finished(self) -> bool:
         """Whether the provider said that the reply is at its end."""
         return bool(self._reason)
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether something came with the finish reason or after it, as from servers that give one with every chunk."""
+        return self._size + self._calls.opened > self._at_finish
 
     @property
     def broken_off(self) -> str:
@@ -199,6 +206,8 @@ class ReplyAssembly:
         self._is_flowing = False
 
     def _take_choice(self, choice: dict[str, Any], news: "_News") -> None:
+        if not self._reason:
+            self._at_finish = self._size + self._calls.opened
         delta = choice.get("delta")
         if delta:
             if isinstance(delta, dict):
@@ -285,7 +294,8 @@ class ReplyAssembly:
             self._reasoning += self._given
             self._given, self._text = [], []
             self._calls.forget_found()
-            self._ends, self._markup = EndTokens(), MarkupFilter(self._menu, self._markups)
+            self._ends = EndTokens()
+            self._markup = MarkupFilter(self._menu, self._markups, strangers=self._strangers)
         if split.reasoning:
             if self.reasoning_field is None:
                 self.reasoning_field = ""

@@ -62,6 +62,11 @@ class CallAssembly:
     def __bool__(self) -> bool:
         return bool(self._drafts)
 
+    @property
+    def opened(self) -> int:
+        """How many calls have begun."""
+        return self._opened
+
     def feed(self, raw: Any) -> tuple[ToolCallDelta, ...]:
         """Takes the `tool_calls` of one delta; gives out what is new in it, for display."""
         if not isinstance(raw, list):

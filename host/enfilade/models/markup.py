@@ -21,19 +21,21 @@ class MarkupFilter:
     else is text and is given out unchanged, as soon as it cannot become a call any more. Markup inside a code span or
     in a code block that does something else is prose about markup. A code block, or a bare object, is a call only when
     nothing follows it (and, for the bare one, nothing stands before it). White space after a call belongs to it.
-    A tag that calls another tool is a call, for the model to be told, when it is the whole reply. Markup at the start
-    of a line that names a tool on the menu, but cannot be read, is a broken call, for the model to be told.
+    Markup at the start of a line that names a tool on the menu, but cannot be read, is a broken call, for the model to
+    be told.
 
     Args:
         menu: The tools that may be called; without any, all text passes.
         accepted: Which kinds of markup are looked for.
+        strangers: Whether a tag that calls any other tool, and is the whole reply, is a call as well.
 
     """
 
-    def __init__(self, menu: Menu, accepted: Collection[Markup]) -> None:
+    def __init__(self, menu: Menu, accepted: Collection[Markup], *, strangers: bool = False) -> None:
         self._menu = menu
         self._is_on = bool(menu and accepted)
         self._accepted = accepted
+        self._strangers = strangers
         self._openers: tuple[Opener, ...] | None = None
         self._held = ""
         self._block: Block | None = None
@@ -172,7 +174,7 @@ class MarkupFilter:
                 self._held = text[start:]
                 return ""
             if opener is not None and (opener.kind != "fenced" or end - start == _FENCE):
-                self._block = Block(opener, self._menu, strangers=self._blank)
+                self._block = Block(opener, self._menu, strangers=self._strangers and self._blank)
                 self._fresh = self._blank or self._before == "\n"
                 return text[start + len(opener.text) :]
             self._show(text[start:end])

@@ -20,6 +20,8 @@ _EXCERPT = 300
 _AFTER_DONE = 0.2
 _AFTER_FINISH = 1.0
 """Seconds that a usage chunk, or `[DONE]`, may come after the finish reason."""
+_AFTER_ANY_FINISH = 10.0
+"""The same where the reason came with text: some servers give one with every chunk, and go on."""
 _BLANK = b" \t\r\n\0\xef\xbb\xbf"
 _PREFIX = b"data:"
 _PINGS = frozenset({b"", b"ping", b"pong", b"heartbeat", b"keepalive", b"keep-alive", b"keep alive"})
@@ -54,7 +56,9 @@ class ReplyStream:
         """How many seconds to wait for more; None while the reply is not whole, so that the model's timeout holds."""
         if self.is_done:
             return _AFTER_DONE
-        return _AFTER_FINISH if self._assembly.is_finished else None
+        if not self._assembly.is_finished:
+            return None
+        return _AFTER_ANY_FINISH if self._assembly.may_go_on else _AFTER_FINISH
 
     @property
     def holds_reply(self) -> bool:

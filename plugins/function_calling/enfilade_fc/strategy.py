@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from enfilade_fc.parameters import PARAMETERS
 from enfilade_fc.prompt import ASK_AGAIN, opening
 from enfilade_sdk.loop import Loop
-from enfilade_sdk.messages import ToolInvokeMessage, text_message
+from enfilade_sdk.messages import THOUGHT, ToolInvokeMessage, text_message
 from enfilade_sdk.prompts import PromptMessage, PromptTool
 from enfilade_sdk.rounds import Round, ToolRound, close_thought, thought_log
 from enfilade_sdk.session import Session
@@ -43,6 +43,7 @@ class _FunctionCalling(Loop):
         call = self.session.model.invoke(self._prompt, tools=tools, tool_choice=choice)
         said = {"round": round_.number}
         reasoned = {"round": round_.number, "reasoning": True}
+        shown = 0
         blank: str | None = ""  # white space that may be all there is: then it is no answer; None behind it
         async for chunk in call:
             if chunk.reasoning:
@@ -50,9 +51,13 @@ class _FunctionCalling(Loop):
             if blank is not None and (not chunk.text or chunk.text.isspace()):
                 blank += chunk.text
             elif chunk.text:
-                yield text_message((blank or "") + chunk.text, meta=said)
-                blank = None
+                text = (blank or "") + chunk.text
+                shown, blank = shown + len(text), None
+                yield text_message(text, meta=said)
         self.result = await call
+        thought_shown = shown - len(self.result.message.content or "")
+        if thought_shown > 0:  # a think block ended that nobody had opened
+            yield text_message("", meta={**said, THOUGHT: thought_shown})
         yield close_thought(thought, self.result)
 
     def _menu(self, round_: Round) -> tuple[tuple[PromptTool, ...], str | None]:
