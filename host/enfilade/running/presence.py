@@ -80,7 +80,8 @@ class Presence:
             self._logbook.close()
 
     def _heard(self, change: StateChange) -> None:
-        reason = f": {change.reason}" if change.reason else ""
+        first = change.reason.partition("\n")[0].removesuffix("; its last lines:")  # these stand in the log already
+        reason = f": {first}" if first else ""
         level = _LEVELS.get(change.state, logging.INFO)
         if self._logbook is not None:
             self._logbook.write(change.plugin, level, change.pid, f"[{change.state.value}]{reason}")
