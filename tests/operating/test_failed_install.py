@@ -26,7 +26,9 @@ async def test_a_missing_requirement_fails_with_the_tools_last_lines_and_a_corre
     failed = await operator.add(operator.write("needs-missing", requires=[REQUIREMENT]))
     assert (failed.code, failed.out) == (1, b"")
     assert (
-        "uv could not find what needs-missing needs (exit code 1); nothing was changed. Its last lines:" in failed.err
+        "uv could not find what needs-missing needs (exit code 1): a package, or the version of it that is asked for, "
+        "is in none of the places that were looked at; look at how it is written, or name a place that has it; "
+        "nothing was changed. Its last lines:" in failed.err
     )
     assert "no-such-package-zzz" in failed.err.rpartition("Its last lines:")[2]
     await nothing_is_left(operator)
@@ -49,6 +51,7 @@ async def test_an_index_that_cannot_be_reached_is_named_by_the_tool(operator: Op
     operator.command.environment |= {"UV_DEFAULT_INDEX": "http://127.0.0.1:9/simple", "UV_HTTP_RETRIES": "0"}
     failed = await operator.plugins("add", "some-strategy")
     assert failed.code == 1
+    assert "cannot be reached; look at the network" in failed.err
     assert "127.0.0.1:9" in failed.err.rpartition("Its last lines:")[2]
     await nothing_is_left(operator)
 

@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import Protocol
 
 from enfilade.environments.command import Ended, Place
+from enfilade.environments.diagnosis import diagnosed
 from enfilade.environments.errors import InstallError, Reason
 from enfilade.environments.interpreter import Interpreter
 from enfilade.environments.pin import Pin
 from enfilade.isolation.exit_code import in_words
-
-CANNOT_START = "cannot start "
-"""How the keeper's line of a command begins that could not be started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +71,11 @@ def check_ended(ended: Ended, tool: str, doing: str, *, allow_build: bool) -> No
     if ended.code == 0:
         return
     said = "\n  ".join(ended.lines) or "nothing"
-    reason, remedy = _diagnosis(said, allow_build=allow_build)
+    reason, advice = diagnosed(said, allow_build=allow_build)
     raise InstallError(
         reason,
-        f"{tool} could not {doing} ({in_words(ended.code)}){remedy}; nothing was changed. Its last lines:\n  {said}",
+        f"{tool} could not {doing} ({in_words(ended.code)}){': ' if advice else ''}{advice}; nothing was changed. "
+        f"Its last lines:\n  {said}",
         {"tool": tool, "exit_code": ended.code, "lines": list(ended.lines)},
     )
 
@@ -84,21 +83,3 @@ def check_ended(ended: Ended, tool: str, doing: str, *, allow_build: bool) -> No
 def did_nothing(tool: str, what: str) -> InstallError:
     """The error for a tool that ended well and did not do what it was asked for, as only another program does."""
     return InstallError(Reason.INSTALLER_FAILED, f"{tool} {what}, so nothing was changed; install {tool} anew")
-
-
-def _diagnosis(said: str, *, allow_build: bool) -> tuple[Reason, str]:
-    if "No space left on device" in said or "os error 28" in said:
-        return Reason.DISK_FULL, ": the disk is full"
-    if said.startswith(CANNOT_START):
-        return Reason.NO_INSTALLER, ": it is not there or no program; install it anew"
-    wants_build = any(
-        sign in said for sign in ("building from source is disabled", "--no-build", "--only-binary", "no usable wheels")
-    )
-    if wants_build and not allow_build:
-        refused = (
-            ": there is no wheel, and building, which runs the package's code, was not allowed (--allow-build does)"
-        )
-        return Reason.BUILD_REFUSED, refused
-    if "requires Python" in said or "requires a different Python" in said:
-        return Reason.PYTHON, ": a package needs another Python; name one"
-    return Reason.INSTALLER_FAILED, ""
