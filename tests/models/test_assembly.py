@@ -97,6 +97,11 @@ def test_only_the_choice_that_came_first_is_taken() -> None:
     assert reply.message.content == "a"
 
 
+def test_the_index_of_a_choice_may_be_a_text_or_a_number() -> None:
+    events = [{"choices": [{"index": index, "delta": {"content": text}}]} for index, text in (("0", "Ra"), (0, "in."))]
+    assert Reply(*events).message.content == "Rain."
+
+
 def test_choices_without_an_index_are_all_the_same_choice() -> None:
     reply = Reply({"choices": [{"delta": {"content": "a"}}, {"delta": {"tool_calls": [CALL]}}]})
     assert (reply.message.content, reply.calls) == ("a", [("weather", {"city": "Oban"})])

@@ -193,7 +193,7 @@ class ReplyAssembly:
             return True
         if self._choice is None:
             self._choice = index
-        return bool(index == self._choice)
+        return bool(index == self._choice) or str(index) == str(self._choice)
 
     def _catch_up(self) -> None:
         """Tells the filters of the text that flowed past them, before they are asked again."""

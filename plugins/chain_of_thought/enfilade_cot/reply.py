@@ -23,6 +23,7 @@ class Reply:
         answered: Whether an answer with text was given out.
         began_answer: Whether there is a final answer, if an empty one.
         reasoned: Whether there was reasoning in a think block.
+        told: How many characters were given out as text.
     """
 
     round_number: int
@@ -32,6 +33,7 @@ class Reply:
     answered: bool = False
     began_answer: bool = False
     reasoned: bool = False
+    told: int = 0
     _said: list[Event] = field(default_factory=list)
     _dropped: list[str] = field(default_factory=list)
     _shown: bool = False
@@ -71,11 +73,13 @@ class Reply:
         if reasoning:
             return text_message(text, meta={"round": self.round_number, "reasoning": True})
         self._shown = self._shown or bool(text.strip())
+        self.told += len(text)
         return text_message(text, meta={"round": self.round_number})
 
     def tell(self, text: str) -> ToolInvokeMessage:
         """Gives text out as answer."""
         self.answered = self.answered or bool(text.strip())
+        self.told += len(text)
         return text_message(text, meta={"round": self.round_number})
 
     @property

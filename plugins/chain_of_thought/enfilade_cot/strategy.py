@@ -1,6 +1,6 @@
 """Chain of thought: thought, action, observation as text, for models that cannot call tools."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from enfilade_cot.scratchpad import Scratchpad
 from enfilade_cot.template import EMPTY
 from enfilade_sdk.errors import AgentMaxIterationError
 from enfilade_sdk.loop import Loop
-from enfilade_sdk.messages import LogStatus, ToolInvokeMessage, finish_log, log_message, text_message
+from enfilade_sdk.messages import THOUGHT, LogStatus, ToolInvokeMessage, finish_log, log_message, text_message
 from enfilade_sdk.prompts import ToolCall
 from enfilade_sdk.rounds import Round, ToolRound, close_thought, limit_reached, thought_log
 from enfilade_sdk.session import ModelCall, Session
@@ -66,13 +66,20 @@ class _ChainOfThought(Loop):
         self._reply = reply = Reply(round_.number, direct=not self._menu)
         parser = self._parser()
         call = self._call(round_)
+        heard = 0
         async for chunk in call:
+            heard += len(chunk.text)
             if chunk.reasoning:
                 yield text_message(chunk.reasoning, meta={"round": round_.number, "reasoning": True})
             for message in reply.take(parser.feed(chunk.text), labelled=parser.labelled):
                 yield message
         self.result = await call
         cut = self.result.finish_reason in _CUT_REASONS
+        if self._was_misheard(heard):
+            parser = self._parser(thinking=False)
+            for message in self._read_again(parser, round_):
+                yield message
+            reply = self._reply
         for message in reply.take(parser.finish(cut), labelled=parser.labelled):
             yield message
         for message in self._read_reasoning(cut=cut):
@@ -83,6 +90,22 @@ class _ChainOfThought(Loop):
         if reply.error is not None:
             yield _format_error(reply.error, log)
 
+    def _was_misheard(self, heard: int) -> bool:
+        """Whether some of the text was thought, as it turned out: a think block ended that nobody had opened."""
+        message = self.result.message
+        parted = self.params["starts_thinking"] and message.reasoning and message.content
+        return bool(parted) or heard > len(message.content or "")
+
+    def _read_again(self, parser: Parser, round_: Round) -> Iterator[ToolInvokeMessage]:
+        """Reads what is left of the text anew; what was given out of it counts as thought."""
+        told = self._reply.told
+        self._reply = Reply(round_.number, direct=not self._menu)
+        if told:
+            yield text_message("", meta={"round": round_.number, THOUGHT: told})
+        for message in self._reply.take(parser.feed(self.result.message.content or ""), labelled=parser.labelled):
+            if not (message.meta or {}).get("reasoning"):
+                yield message
+
     def _read_reasoning(self, *, cut: bool) -> list[ToolInvokeMessage]:
         """A reply that is all reasoning was perhaps never closed: its last action or answer counts after all."""
         reply, reasoning = self._reply, self.result.message.reasoning
@@ -92,12 +115,12 @@ class _ChainOfThought(Loop):
         events = [*parser.feed(reasoning), *parser.finish()]
         return list(reply.take([e for e in events if isinstance(e, Action | Answer | ParseError)], labelled=True))
 
-    def _parser(self, *, thinking: bool = False) -> Parser:
+    def _parser(self, *, thinking: bool | None = None) -> Parser:
         labels = ENGLISH + CHINESE if self.params["chinese_labels"] else ENGLISH
         if not self._menu:
             labels = ANSWERING
         menu = {tool.name: tool.parameters for tool in self._menu}
-        return Parser(menu, labels=labels, thinking=thinking or self.params["starts_thinking"])
+        return Parser(menu, labels=labels, thinking=self.params["starts_thinking"] if thinking is None else thinking)
 
     def _call(self, round_: Round) -> ModelCall:
         info = self.session.model.info
