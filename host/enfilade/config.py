@@ -27,7 +27,7 @@ from enfilade.tools.openapi.settings import OpenApiSettings
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 _OF_PROCESSES = frozenset(

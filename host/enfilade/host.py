@@ -29,7 +29,7 @@ from enfilade.layers.marks import Marks
 from enfilade.layers.prices import Prices
 from enfilade.ledger import Ledger
 from enfilade.memory import Memory
-from enfilade.misuse import HomeLoop, check_asked
+from enfilade.misuse import HomeLoop, check_agent, check_config, question_of
 from enfilade.models.gateway import ModelGateway
 from enfilade.outcome import Outcome
 from enfilade.plugins import Plugins
@@ -81,7 +81,8 @@ class Host:
         layers: Iterable[Layer] | None = None,
         extensions: Extensions | None = None,
     ) -> None:
-        self.config = config or load_config()
+        self.config = load_config() if config is None else config
+        check_config(self.config)
         self.extensions = extensions or Extensions.installed()
         offer = self.extensions.offer
         self.gateway = ModelGateway(self.config.models, self.config.default_model, offer.models)
@@ -147,9 +148,10 @@ class Host:
             agent: Strategy, model, instruction, tools.
             question: The text, or a `Question` with everything that comes with it. One that names a conversation and
                 has no history gets that of the records, where there is a store.
-            history: Earlier turns of the conversation, oldest first (for a question given as text).
+            history: Earlier turns of the conversation, oldest first, also as dicts in the form of OpenAI's chat (for a
+                question given as text).
             files: Files of the question (for a question given as text).
-            timeout: Seconds the run may take.
+            timeout: Seconds the run may take (for a question given as text).
 
         Returns:
             The run: iterate it for its messages; its `outcome` is there at the end. Faults of the set-up show when it
@@ -158,10 +160,9 @@ class Host:
         Raises:
             MisuseError: `agent` or `question` is something else, or the host lives on another event loop.
         """
-        check_asked(agent, question)
+        check_agent(agent)
+        question = question_of(question, history, files, timeout)
         self._home.check()
-        if isinstance(question, str):
-            question = Question(question, history=tuple(history), files=tuple(files), seconds=timeout)
         run_id = uuid4().hex
         ledger = Ledger()
         layers = self._chain.open()

@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 
 from enfilade.agent import AgentConfig
+from enfilade.briefing import Question
 from enfilade.candidate import Candidate, Offer
 from enfilade.config import Config
 from enfilade.errors import MisuseError
 from enfilade.host import Host
+from enfilade.misuse import question_of
+from enfilade_sdk.invocation import File
+from enfilade_sdk.prompts import UserMessage
 from tests.support import host_strategies
 
 ECHO = AgentConfig(strategy="echo")
@@ -46,6 +50,37 @@ def test_what_is_no_agent_or_no_question_is_refused_where_it_is_given(agent: Any
     with pytest.raises(MisuseError) as caught:
         a_host().run(agent, question)
     assert words in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("question", "more", "words"),
+    [
+        (Question(5), {}, "the question's text: expected a text, got int (5)"),  # type: ignore[arg-type]
+        ("?", {"history": ["hello"]}, "history: messages are not valid prompt messages: 0: "),
+        ("?", {"history": "hello"}, "history: messages: expected a list of prompt messages, got a str"),
+        ("?", {"files": [{"uri": "data:,x"}]}, "a file of the question has 2 fault(s):"),
+        ("?", {"timeout": "5"}, "the run's time: expected a number of seconds above 0, got str ('5')"),
+        ("?", {"timeout": 0}, "the run's time: expected a number of seconds above 0, got int (0)"),
+        (Question("?", seconds=-1), {}, "the run's time: expected a number of seconds above 0, got int (-1)"),
+        (Question("?"), {"timeout": 5}, "history, files and timeout go with a text; a Question holds its own"),
+    ],
+)
+def test_what_goes_with_a_question_is_checked_where_it_is_given(
+    question: Any, more: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(MisuseError) as caught:
+        a_host().run(ECHO, question, **more)
+    assert words in caught.value.message
+
+
+def test_a_host_takes_a_configuration_and_nothing_else() -> None:
+    with pytest.raises(MisuseError, match=r"config: expected a Config, got a dict; give Config\(\*\*it\)"):
+        Host({"default_model": "demo"})  # type: ignore[arg-type]
+
+
+def test_earlier_turns_and_files_may_be_dicts() -> None:
+    read = question_of("?", [{"role": "user", "content": "earlier"}], [{"url": "data:,x"}])
+    assert (read.history, read.files) == ((UserMessage(content="earlier"),), (File(url="data:,x"),))
 
 
 async def test_a_host_that_is_asked_on_another_loop_says_so_instead_of_waiting_for_ever() -> None:

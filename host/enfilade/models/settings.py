@@ -41,7 +41,7 @@ class ModelSettings(BaseModel):
             connection), with back-off and `Retry-After`.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     name: str = ""
     provider: str = "openai"
