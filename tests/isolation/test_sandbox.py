@@ -13,7 +13,7 @@ from enfilade.candidate import Candidate, Offer
 from enfilade.errors import SandboxError
 from enfilade.isolation.launcher import Launcher
 from enfilade.isolation.sandbox import machine, plan
-from enfilade.isolation.sandbox.machine import Machine, bubblewrap
+from enfilade.isolation.sandbox.machine import Machine, bubblewrap, this_machine
 from enfilade.sandboxing import UNCONFINED, Sandboxing
 from enfilade_sdk.errors import EnfiladeError, GuestDiedError
 from tests.support import stock_plugin
@@ -52,6 +52,20 @@ def strategy(tmp_path: Path, body: str, **more: object) -> Candidate:
         start_timeout=20,
     )
     return replace(candidate, **more)  # type: ignore[arg-type]  # whichever fields a test sets
+
+
+@needs_standard
+async def test_an_interpreter_that_finds_its_library_by_a_variable_confines_itself_too(
+    launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needy = tmp_path / "python"
+    needy.write_text(f'#!/bin/sh\n[ -n "$LD_LIBRARY_PATH" ] || exit 127\nexec {sys.executable} "$@"\n')
+    needy.chmod(0o755)
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(needy))
+    assert this_machine.__wrapped__().missing == {}
+    async with started(launcher, strategy(tmp_path, "yield os.environ['LD_LIBRARY_PATH']")) as guest:
+        assert await texts(guest, "act") == [str(tmp_path)]
 
 
 @needs_standard

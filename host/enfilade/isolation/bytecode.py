@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from enfilade.isolation.environment import interpreter_environment
 from enfilade.isolation.sandbox import entrance
 from enfilade.isolation.sandbox.confinement import VARIABLE
 
@@ -48,7 +49,7 @@ def _compile(package: Path) -> None:
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(
             command,
-            env={VARIABLE: steps},
+            env=interpreter_environment() | {VARIABLE: steps},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -5,10 +5,18 @@ from collections.abc import Mapping
 
 from enfilade.isolation.guardian import MARK
 
-ALLOWED = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
+LIBRARIES = "LD_LIBRARY_PATH"
+"""Where some interpreters find their own library, and do not start without."""
+
+ALLOWED = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", LIBRARIES)
 """Variables taken over from the host; none of them holds a secret."""
 
 GUEST_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+def interpreter_environment() -> dict[str, str]:
+    """All that the host's own interpreter is given when the host runs it for itself."""
+    return {LIBRARIES: os.environ[LIBRARIES]} if LIBRARIES in os.environ else {}
 
 
 def guest_environment(directory: str, given: Mapping[str, str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ import sys
 from time import monotonic
 
 from enfilade.isolation import guardian
+from enfilade.isolation.environment import interpreter_environment
 
 CLOSE_SECONDS = 2.0
 """Seconds that the guardian has to end when the host closes; it has nothing to do then."""
@@ -91,6 +92,6 @@ def _spawn() -> "subprocess.Popen[bytes]":
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
-        env={},
+        env=interpreter_environment(),
         cwd="/",
     )

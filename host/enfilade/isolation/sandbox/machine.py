@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from enfilade.isolation.environment import interpreter_environment
 from enfilade.isolation.sandbox import trial
 from enfilade.isolation.sandbox.filter import ARCHITECTURES, Freedom, build_filter
 
@@ -87,7 +88,7 @@ def _tried(command: list[str]) -> "subprocess.CompletedProcess[str]":
             text=True,
             check=False,
             timeout=TRIAL_SECONDS,
-            env={},
+            env=interpreter_environment(),
             cwd="/",
         )
     except (OSError, subprocess.TimeoutExpired) as error:
