@@ -14,6 +14,9 @@ KEY_LIMIT = 256
 SPACE_LIMIT = 1024 * 1024
 """Bytes of JSON that one plugin may keep for one conversation."""
 
+MOST_KEYS = 10_000
+"""Keys that one plugin may have for one conversation; each costs more than its bytes."""
+
 
 class Storage(Protocol):
     """Where the values are."""
@@ -47,7 +50,8 @@ class MemoryStorage:
             self._values.pop(place, None)
             return None
         text = to_json(request.value)
-        check_space(sum(map(len, space.values())) - len(space.get(request.key, b"")) + len(text))
+        size = sum(map(len, space.values())) - len(space.get(request.key, b"")) + len(text)
+        check_space(size, len(space.keys() | {request.key}))
         space[request.key] = text
         self._values[place] = request.value
         return None
@@ -63,12 +67,18 @@ def check_key(key: str) -> None:
         raise InvalidParamsError(f"a storage key has 1 to {KEY_LIMIT} characters, got {len(key)}")
 
 
-def check_space(size: int) -> None:
+def check_space(size: int, keys: int) -> None:
     """Refuses what would not fit.
 
+    Args:
+        size: Bytes that the space would have.
+        keys: Keys that it would have.
+
     Raises:
-        QuotaExceededError: The space would be over its limit.
+        QuotaExceededError: The space would be over a limit.
     """
+    if keys > MOST_KEYS:
+        raise QuotaExceededError(f"the storage of this plugin and conversation holds {MOST_KEYS} keys; delete some")
     if size > SPACE_LIMIT:
         raise QuotaExceededError(
             f"the storage of this plugin and conversation holds {SPACE_LIMIT} bytes; this would make it {size}"

@@ -84,6 +84,18 @@ async def test_the_quota_counts_what_is_there_and_is_per_space(storage: Storage)
     assert await got(storage, "k") == 1
 
 
+async def test_keys_are_counted_too(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("enfilade.storage.MOST_KEYS", 2)
+    await put(storage, "a", 0)
+    await put(storage, "b", 0)
+    await put(storage, "b", 1)
+    await put(storage, "c", 0, conversation="other")
+    with pytest.raises(QuotaExceededError, match="holds 2 keys; delete some"):
+        await put(storage, "c", 0)
+    await storage.use("p", "c", StorageRequest("delete", "a"))
+    await put(storage, "c", 0)
+
+
 async def test_what_is_no_json_is_refused(store: Store) -> None:
     for value in ({1, 2}, "\ud83d", float("nan"), {"a": object()}):
         with pytest.raises(InvalidParamsError, match="expected a JSON value, got"):

@@ -67,7 +67,8 @@ class _Space:
         if self._database.is_postgres:
             await self._lock(connection)
         size = len(text.encode())
-        check_space(await self._size_without(connection, key) + size)
+        others, keys = await self._without(connection, key)
+        check_space(others + size, keys + 1)
         place = {"plugin": self._plugin, "conversation": self._conversation, "key": stored_text(key)}
         value = {"value": text, "size": size, "changed_at": now()}
         insert = self._database.insert(self._table).values(place | value)
@@ -83,12 +84,14 @@ class _Space:
         name = f"{len(self._plugin)} {self._plugin} {self._conversation}"
         await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
 
-    async def _size_without(self, connection: "AsyncConnection", key: str) -> int:
+    async def _without(self, connection: "AsyncConnection", key: str) -> tuple[int, int]:
+        """Bytes and number of the other keys."""
         from sqlalchemy import func
 
-        query = self._table.select().with_only_columns(func.sum(self._table.c.size))
+        query = self._table.select().with_only_columns(func.sum(self._table.c.size), func.count())
         query = query.where(*self._here(), self._table.c.key != stored_text(key))
-        return int((await connection.execute(query)).scalar() or 0)
+        size, keys = (await connection.execute(query)).one()
+        return int(size or 0), int(keys)
 
     def _here(self) -> "tuple[ColumnElement[bool], ...]":
         return self._table.c.plugin == self._plugin, self._table.c.conversation == self._conversation
