@@ -13,13 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from enfilade.errors import LaunchError
 from enfilade.isolation import guardian
 from enfilade.isolation.directory import launch_name, make_directory
 from enfilade.isolation.launcher import Launcher
 from enfilade.isolation.removal import remove_group
 from enfilade.isolation.sandbox import control_tree as tree
+from enfilade.isolation.sandbox import plan
 from enfilade.isolation.sandbox.control_group import MOST_PROCESSES
-from enfilade.isolation.sandbox.control_tree import LEAF, VARIABLE, control_tree
+from enfilade.isolation.sandbox.control_tree import LEAF, VARIABLE, ControlTree, control_tree
 from enfilade.sandboxing import Sandboxing
 from enfilade_sdk.errors import GuestDiedError
 from tests.isolation.test_host_killed import GONE, doomed
@@ -124,6 +126,16 @@ def test_what_stands_where_groups_are_to_be_made_is_moved_into_one(plain_group: 
     assert process.wait(timeout=10) == -9
     assert process.stdout is not None
     process.stdout.close()
+
+
+@needs_strict
+async def test_a_group_that_cannot_be_made_is_why_a_plugin_does_not_start(
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "control_tree", lambda: ControlTree("/sys/fs/cgroup/no such"))
+    async with started(launcher, offering("at_run:Works", sandboxing=STRICT)) as guest:
+        with pytest.raises(LaunchError, match=r"the control group /sys/fs/cgroup/no such/enf-\S+ cannot be made: No "):
+            await guest.describe()
 
 
 @pytest.mark.parametrize(

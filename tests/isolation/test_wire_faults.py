@@ -11,6 +11,7 @@ import pytest
 from enfilade.candidate import Candidate
 from enfilade.isolation.calls import GuestCalls
 from enfilade.isolation.launcher import Launcher
+from enfilade.isolation.run import MOST_FAILURE
 from enfilade.isolation.supervision.guest import StartedGuest
 from enfilade_sdk.errors import EnfiladeError, GuestDiedError, LimitExceededError
 from enfilade_sdk.messages import ToolInvokeMessage
@@ -80,6 +81,7 @@ async def fault_of(guest: StartedGuest, mode: str) -> tuple[list[str], EnfiladeE
         ("oversized", "limit_exceeded", "a message of 9437"),
         ("oversized_frame", "protocol", "rule 'a frame is within gRPC's limit' was broken"),
         ("odd_failure", "protocol", "field failed.details_json: expected "),
+        ("long_failure", "internal", f" ... ({3 * 2**20 - MOST_FAILURE} characters more)"),
         ("new_code", "internal", "from the future (unknown error code 'no_such_code')"),
         ("aborts", "protocol", "broke the stream off while its process lives: INTERNAL: the handler fell over"),
         ("raises", "protocol", "broke the stream off while its process lives: UNKNOWN: "),

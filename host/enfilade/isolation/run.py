@@ -23,6 +23,9 @@ CANCEL_GRACE = 1.0
 END_GRACE = 2.0
 """Seconds that a guest has to close its side after the run's end."""
 
+MOST_FAILURE = 16 * 1024
+"""Characters of the text with which a run fails that are told."""
+
 
 class StreamOwner(Protocol):
     """What a run's stream belongs to."""
@@ -99,7 +102,7 @@ class GuestStream:
             self._ended = True
         elif kind == "failed":
             self._ended = True
-            raise codec.run_failure_from_wire(item.failed)
+            raise codec.run_failure_from_wire(_shortened(item.failed))
         else:
             raise ProtocolError(f"rule 'an item is one of the known kinds' was broken: got {kind!r}")
 
@@ -144,6 +147,13 @@ class GuestStream:
             self._owner.overdue(f"a cancelled run did not end within {CANCEL_GRACE:g} s")
         except StreamBrokenError:
             return
+
+
+def _shortened(failed: pb.Failed) -> pb.Failed:
+    """The failure with a text that fits into logs and records."""
+    if (more := len(failed.message) - MOST_FAILURE) > 0:
+        failed.message = f"{failed.message[:MOST_FAILURE]} ... ({more} characters more)"
+    return failed
 
 
 def _check_size(item: pb.HostItem | pb.PluginItem, what: str) -> None:

@@ -171,6 +171,10 @@ async def odd_failure(context: Context) -> None:
     await context.write(frame(pb.PluginItem(failed=failed)))
 
 
+async def long_failure(context: Context) -> None:
+    await context.write(frame(pb.PluginItem(failed=pb.Failed(code="internal", message="so " * MIB))))
+
+
 async def new_code(context: Context) -> None:
     await context.write(frame(pb.PluginItem(failed=pb.Failed(code="no_such_code", message="from the future"))))
 
@@ -252,6 +256,7 @@ RUNS: dict[str, Callable[[Context], Coroutine[Any, Any, None]]] = {
         oversized,
         oversized_frame,
         odd_failure,
+        long_failure,
         new_code,
         aborts,
         raises,

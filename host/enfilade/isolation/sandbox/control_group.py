@@ -34,18 +34,18 @@ class ControlGroup:
         """Makes it and sets its bounds.
 
         Raises:
-            OSError: It cannot be made; nothing of it is left.
+            OSError: It cannot be made, and its text says so; nothing of it is left.
         """
         folder = Path(self.path)
-        folder.mkdir()
         try:
+            folder.mkdir()
             (folder / "memory.max").write_text(str(self.memory))
             for name, value in (("memory.swap.max", "0"), ("pids.max", str(MOST_PROCESSES))):
                 with contextlib.suppress(FileNotFoundError):  # a kernel without swap, a controller that was not given
                     (folder / name).write_text(value)
-        except OSError:
+        except OSError as error:
             self.remove()
-            raise
+            raise OSError(error.errno, f"the control group {self.path} cannot be made: {error.strerror}") from None
 
     def joined(self, command: Sequence[str]) -> tuple[str, ...]:
         """The command, which is in the group from its first breath on."""
