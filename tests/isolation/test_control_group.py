@@ -133,7 +133,7 @@ async def test_a_group_that_cannot_be_made_is_why_a_plugin_does_not_start(
     launcher: Launcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plan, "control_tree", lambda: ControlTree("/sys/fs/cgroup/no such"))
-    async with started(launcher, offering("at_run:Works", sandboxing=STRICT)) as guest:
+    async with started(launcher, offering("at_run:Works", seconds=60, sandboxing=STRICT)) as guest:
         with pytest.raises(LaunchError, match=r"the control group /sys/fs/cgroup/no such/enf-\S+ cannot be made: No "):
             await guest.describe()
 
@@ -166,7 +166,7 @@ def test_a_group_without_the_memory_controller_serves_not(monkeypatch: pytest.Mo
 @needs_strict
 @pytest.mark.skipif(not _MISSING, reason="this machine gives control groups")
 async def test_a_machine_that_gives_no_group_says_why_and_refuses_nothing(launcher: Launcher) -> None:
-    async with started(launcher, offering("at_run:Works", sandboxing=STRICT)) as guest:
+    async with started(launcher, offering("at_run:Works", seconds=60, sandboxing=STRICT)) as guest:
         assert len(await texts(guest, "Works")) == 1
         assert guest.confined.missing == {"control group": _MISSING}
         assert not guest.confined.lacking
@@ -175,7 +175,7 @@ async def test_a_machine_that_gives_no_group_says_why_and_refuses_nothing(launch
 @needs_strict
 @needs_group
 async def test_a_strict_plugin_has_a_group_while_it_lives(launcher: Launcher) -> None:
-    async with started(launcher, offering("at_run:Works", sandboxing=STRICT)) as guest:
+    async with started(launcher, offering("at_run:Works", seconds=60, sandboxing=STRICT)) as guest:
         assert len(await texts(guest, "Works")) == 1
         assert guest.confined.active[-1] == "control group"
         (name,) = groups()

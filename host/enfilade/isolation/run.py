@@ -23,8 +23,8 @@ CANCEL_GRACE = 1.0
 END_GRACE = 2.0
 """Seconds that a guest has to close its side after the run's end."""
 
-MOST_FAILURE = 16 * 1024
-"""Characters of the text with which a run fails that are told."""
+MOST_FAILURE = 128 * 1024
+"""Characters of the text with which a run fails that are told; the SDK sends half as many."""
 
 
 class StreamOwner(Protocol):
