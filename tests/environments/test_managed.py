@@ -88,7 +88,7 @@ def listed(store: PluginStore) -> str:
     ("module", "unneeded"),
     [
         ("environments.installed", {"pydantic", "grpc", "asyncio", "openai", "importlib_metadata", "zipfile", "uv"}),
-        ("cli.plugin_install", {"pydantic", "grpc", "openai", "enfilade.config"}),  # loaded while the installer works
+        ("cli.plugins.install", {"pydantic", "grpc", "openai", "enfilade.config"}),  # loaded while the installer works
     ],
 )
 def test_what_lists_and_what_installs_loads_no_more_than_it_needs(module: str, unneeded: set[str]) -> None:
