@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Coroutine
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from enfilade.cli.exit_code import DONE, USAGE
@@ -12,7 +13,6 @@ from enfilade.cli.plugins.entry import entry_json, strategies_text
 from enfilade.cli.plugins.install_options import InstallOptions
 from enfilade.cli.plugins.install_progress import InstallProgress
 from enfilade.cli.plugins.later_opener import LaterOpener
-from enfilade.cli.plugins.name import explained
 from enfilade.cli.screen import YELLOW, Screen
 from enfilade.cli.signals import Interrupted, Signals
 from enfilade.cli.usage import CommandLineError
@@ -49,7 +49,8 @@ def update(name: str, source: str | None, options: InstallOptions) -> int:
         try:
             old = store.entry(plugin).version
         except EnfiladeError as error:
-            raise explained(error, plugin) from None
+            told: EnfiladeError = import_module("enfilade.cli.plugins.name").explained(error, plugin)  # reads settings
+            raise told from None
         entry = await store.update(
             plugin, opener, spec=spec, python=options.python, allow_build=options.allow_build, progress=progress
         )
