@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SECONDS = 900
+SECONDS = 1500
 FENCE = re.compile(r"^(?P<indent> {0,3})```sh[ \t]*\n(?P<code>.*?)^(?P=indent)```[ \t]*$", re.MULTILINE | re.DOTALL)
 SKIP = re.compile(r"<!--\s*not run:\s*(?P<reason>(?:(?!-->).)*?)\s*-->\s*\Z", re.DOTALL)
 # What a newcomer's shell does not have set: the settings of the environment that this check itself runs in.

@@ -142,7 +142,7 @@ def _text(file: int, shown: str, size: int, offset: int) -> str:
     sample = os.pread(file, _SAMPLE, 0)
     encoding = _encoding(sample)
     if encoding is None:
-        kind = mimetypes.guess_type(shown)[0] or "binary data"
+        kind = mimetypes.guess_type(shown.rpartition("/")[2])[0] or "binary data"
         raise FileFault(f"{shown} is no text ({kind}, {size:,} bytes) and cannot be read as one")
     data = os.pread(file, MAX_READ, offset)
     text, used = _decoded(data, encoding, final=offset + len(data) >= size)

@@ -100,7 +100,7 @@ def _file(data: object, mime_type: object, uri: str) -> ToolInvokeMessage:
         blob = b""
     if not blob:
         return text_message(f"[a file{f' of type {given[:100]}' if given else ''} whose data cannot be read]")
-    kind = given or mimetypes.guess_type(uri)[0] or mime_type_of(blob)
+    kind = given or mimetypes.guess_type(uri.rpartition("/")[2])[0] or mime_type_of(blob)
     return blob_message(blob, mime_type=kind, filename=_file_name(uri))
 
 

@@ -95,7 +95,7 @@ def blocks_of(data: bytes, kind: str, shown: str) -> list[Block]:
 def _text(data: bytes, kind: str, shown: str) -> str:
     encoding = next((name for bom, name in _BOMS.items() if data.startswith(bom)), "")
     if not encoding and b"\0" in data:
-        what = mimetypes.guess_type(shown)[0] or "binary data"
+        what = mimetypes.guess_type(shown.rpartition("/")[2])[0] or "binary data"
         raise DocumentFault(f"{shown} is no text ({what}, {len(data):,} bytes); expected text, Markdown, HTML or PDF")
     encoding = encoding or (_declared(data) if kind == "html" else "") or "utf-8"
     try:
