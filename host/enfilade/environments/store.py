@@ -1,10 +1,12 @@
 """The installed plugins, and how they come to be: added, updated. What fails changes nothing that worked."""
 
+import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 
 from packaging.requirements import Requirement
 
@@ -22,6 +24,9 @@ from enfilade.environments.sources import Sources
 from enfilade.environments.spec import parse_spec
 from enfilade.environments.staging import Staging, disk_faults, to_the_end
 from enfilade.environments.uv_installer import UvInstaller, find_uv
+
+CLEAR_SECONDS = 2.0
+"""Seconds in which what a failed installation began is to be gone; the next start of a host clears the rest."""
 
 
 class PluginStore(InstalledPlugins):
@@ -115,12 +120,27 @@ class PluginStore(InstalledPlugins):
                     order, place, self._tool(), staging.sdk, Bytecode(self._folders.bytecode)
                 ).made()
                 order.tell("record", f"recording {entry.name} {entry.version}")
-                return await to_the_end(lambda: self._record(entry, check))
-        finally:
-            if staging.hold is not None:
-                staging.hold.release()
+                recorded = await to_the_end(lambda: self._record(entry, check))
+        except BaseException:
+            await self._leave(staging, CLEAR_SECONDS)
+            raise
+        await self._leave(staging, 0.0)
+        return recorded
+
+    async def _leave(self, staging: Staging, seconds: float) -> None:
+        """Gives back what an installation has taken, and sweeps until its folder is gone or the time is over.
+
+        A command that was ended with it may hold the folder a moment longer.
+        """
+        if staging.hold is not None:
+            staging.hold.release()
+        deadline = monotonic() + (seconds if staging.hold is not None else 0.0)
+        while True:
             with suppress(InstallError):  # what happened before is what to tell; the next start sweeps
                 await to_the_end(self.sweep)
+            if monotonic() >= deadline or not staging.folder.exists():
+                return
+            await asyncio.sleep(0.01)
 
     def _begin(self, staging: Staging, order: Order, check: Callable[[Entries, str], None], name: str) -> None:
         with self._lock.guard():
