@@ -8,6 +8,10 @@ from enfilade_sdk.markup.broken import BrokenCall
 from enfilade_sdk.markup.calls import MarkedCall, Menu
 from enfilade_sdk.markup.kinds import OPENERS, Markup, Opener
 
+_SHORT = frozenset(opener.text for opener in OPENERS if len(opener.text) == 1)
+_STARTS = frozenset(opener.text[:2] for opener in OPENERS)
+"""How an opener begins: most of what stands after a bracket is none, which is to cost little."""
+
 _CANDIDATE = re.compile(r"[<\[{]|`+")
 _FENCE = 3
 _WIDEST = max(len(opener.text) for opener in OPENERS)
@@ -194,6 +198,8 @@ class MarkupFilter:
     def _opener_at(self, text: str) -> tuple[Opener | None, bool]:
         """The opener that stands here, and whether it may yet become another, longer one."""
         here, is_open = None, False
+        if len(text) > 1 and text[0] not in _SHORT and text[:2] not in _STARTS:
+            return None, False
         if self._openers is None:
             self._openers = tuple(opener for opener in OPENERS if opener.kind in self._accepted)
         for opener in self._openers:
